@@ -18,7 +18,7 @@ class Target(str, Enum):
     RELIGHT = "relight"
     LIGHTNING = "lightning"
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # noqa: D105
         return self.value
 
 
@@ -33,7 +33,7 @@ class Applicability(str, Enum):
     UNSAFE = "unsafe"
     MANUAL = "manual"
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # noqa: D105
         return self.value
 
 
@@ -52,7 +52,7 @@ class Area(str, Enum):
     DEFAULT = "default"  # TRU8xx: defaults and meanings that changed without a new name; guide rows
     PROJECT_FILE = "project-file"  # TRU9xx: pins, configuration files, command lines
 
-    def __str__(self) -> str:
+    def __str__(self) -> str:  # noqa: D105
         return self.value
 
 
@@ -62,7 +62,8 @@ class Replacement:
 
     Attributes:
         action: The kind of replacement: ``rename``, ``move``, ``callback``, ``entry-point``, ``value``,
-            ``attribute``, ``expression``, ``drop``, ``custom`` (a rule of its own), ``none`` (no twin).
+            ``attribute``, ``expression``, ``drop``, ``keep`` (valid as it is there), ``custom`` (a rule of its
+            own), ``none`` (no twin).
         name: The new name: a dotted path for an import or a callback
             (``lightning.pytorch.callbacks.TQDMProgressBar``, ``relight.callbacks.TQDMProgressBar``), an
             argument or attribute name otherwise. Empty when there is none.
