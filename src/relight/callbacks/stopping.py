@@ -1,0 +1,73 @@
+"""What ends a fit: one base for stopping by metric, by time, and for not stopping before a minimum."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from relight.callbacks.callback import Callback
+
+if TYPE_CHECKING:
+    from relight.trainer import Trainer
+
+__all__ = ["EarlyStopping", "StoppingCondition", "Timer", "TrainAtLeast"]
+
+
+class StoppingCondition(Callback):
+    """A callback with a say in when ``fit`` ends.
+
+    After every training batch and at the end of every epoch the loop asks each condition two things: do you
+    want to stop (:meth:`should_stop`), and is stopping allowed yet (:meth:`may_stop`). Training ends when
+    one wants to, or ``trainer.should_stop`` was set, and none forbids it. A wish is remembered: it takes
+    effect as soon as the last objection is gone.
+
+    A new rule overrides one of the two methods and adds no argument to the Trainer.
+    """
+
+    def should_stop(self, trainer: Trainer) -> bool:
+        """Tell whether this condition wants training to end. Must be cheap and free of side effects."""
+        return False
+
+    def may_stop(self, trainer: Trainer) -> bool:
+        """Tell whether training may end now for a reason other than ``max_epochs`` or ``max_steps``."""
+        return True
+
+
+class TrainAtLeast(StoppingCondition):
+    """Forbid that training stops early before so many epochs and optimizer steps.
+
+    This is what the Trainer arguments ``min_epochs`` and ``min_steps`` were. ``max_epochs`` and ``max_steps``
+    still end training.
+
+    Args:
+        epochs: number of epochs that must have been completed.
+        steps: number of optimizer steps that must have been taken. With both, both must be met.
+
+    Raises:
+        ValueError: if a number is negative.
+    """
+
+    def __init__(self, epochs: int | None = None, steps: int | None = None) -> None:
+        for name, value in (("epochs", epochs), ("steps", steps)):
+            if value is not None and value < 0:
+                raise ValueError(f"`TrainAtLeast({name}={value})`: the number must not be negative.")
+        self.epochs = epochs
+        self.steps = steps
+
+    def may_stop(self, trainer: Trainer) -> bool:
+        """Tell whether both minimums are met."""
+        return (not self.epochs or trainer.current_epoch >= self.epochs) and (
+            not self.steps or trainer.global_step >= self.steps
+        )
+
+
+def __getattr__(name: str) -> Any:
+    # The two conditions with modules of their own are also found here, where one looks for the idea.
+    if name == "EarlyStopping":
+        from relight.callbacks.early_stopping import EarlyStopping
+
+        return EarlyStopping
+    if name == "Timer":
+        from relight.callbacks.timer import Timer
+
+        return Timer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
