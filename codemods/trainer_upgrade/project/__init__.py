@@ -1,0 +1,1 @@
+"""What the user's project is: files, imports, class hierarchy across files, where Trainers are built and used."""

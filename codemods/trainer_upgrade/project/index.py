@@ -1,0 +1,298 @@
+"""The project: its files by path and by dotted name, and which of them have to do with Lightning.
+
+Files are looked up when a name leads to them, so that a single file given on the command line (as a pre-commit
+hook does) sees the same base classes as a run over the whole tree. What looks the other way, from a class to
+its subclasses, needs all files: they are scanned once, when first asked for.
+
+Which files are parsed: those whose bytes contain ``lightning`` or ``relight``, and those that import, directly
+or through other files of the project, one that does. Imports are found with a regular expression for that
+purpose, so a file that has nothing to do with Lightning costs a search and is never parsed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from trainer_upgrade.catalogue.entry import Target
+from trainer_upgrade.project.discovery import discover
+from trainer_upgrade.project.module import LIGHTNING_WORDS, Module, imported_names
+
+__all__ = ["Project"]
+
+_MARKERS = frozenset({".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg"})
+
+
+class Project:
+    """All files that may say what a name in one of them means.
+
+    Attributes:
+        target: Where the code is to run.
+        files: The files to work on, sorted.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[Path] = (),
+        target: Target = Target.RELIGHT,
+        *,
+        roots: Iterable[Path] = (),
+        overlay: dict[Path, bytes] | None = None,
+    ) -> None:
+        """Describe a project.
+
+        Args:
+            files: Files to work on.
+            target: Where the code is to run.
+            roots: Directories that were given; a project without a marker (``.git``, ``pyproject.toml`` …)
+                ends there.
+            overlay: Contents that stand in for what is on disk.
+        """
+        self.target = target
+        self.files = tuple(sorted({absolute(path) for path in files}))
+        self._roots = tuple(absolute(path) for path in roots)
+        self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
+        self._modules: dict[Path, Module] = {}
+        self._listings: dict[str, dict[str, bool]] = {}
+        self._found: dict[tuple[tuple[str, ...], str], Module | None] = {}
+        self._bases: dict[str, tuple[str, ...]] = {}
+        self._relevant: dict[Path, bool] = {}
+        self._scanned: tuple[Path, ...] | None = None
+        # Results of name resolution and class lookup, dropped when a file changes.
+        self.memo: dict[object, object] = {}
+
+    # Files
+
+    def module(self, path: Path) -> Module:
+        """Return the module of a file (which is read when something of it is asked for)."""
+        path = absolute(path)
+        found = self._modules.get(path)
+        if found is None:
+            found = self._modules[path] = Module(path, self._name(path), self._overlay.get(path))
+        return found
+
+    def replace(self, path: Path, data: bytes) -> Module:
+        """Let a file have new contents (not written to disk); everything derived from names is forgotten."""
+        path = absolute(path)
+        self._overlay[path] = data
+        self._modules.pop(path, None)
+        self._relevant.clear()
+        self._found = {key: value for key, value in self._found.items() if value is None or value.path != path}
+        self.memo.clear()
+        return self.module(path)
+
+    def relevant(self, path: Path) -> bool:
+        """Whether a file may have to do with Lightning: by its words, or by files of the project it imports.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+        path = absolute(path)
+        known = self._relevant.get(path)
+        if known is not None:
+            return known
+        if self._has_words(self.module(path)):
+            self._relevant[path] = True
+            return True
+        seen = {path}
+        queue = [path]
+        for current in queue:
+            for other in self._imports(self.module(current)):
+                if other.path in seen:
+                    continue
+                seen.add(other.path)
+                try:
+                    hit = self._relevant.get(other.path) or self._has_words(other)
+                except OSError:
+                    continue
+                if hit:
+                    self._relevant[path] = True
+                    return True
+                if self._relevant.get(other.path) is None:
+                    queue.append(other.path)
+        for each in seen:
+            self._relevant[each] = False
+        return False
+
+    def everything(self) -> tuple[Path, ...]:
+        """Return all Python files of the projects that the files to work on belong to, sorted."""
+        if self._scanned is None:
+            found = set(self.files)
+            done: set[Path] = set()
+            for path in self.files:
+                root = self._marked_root(str(path.parent))
+                if root is None or Path(root) in done or Path(root) in (Path.home(), Path(root).parent):
+                    continue
+                done.add(Path(root))
+                found.update(absolute(each) for each in discover([Path(root)]).files)
+            self._scanned = tuple(sorted(found))
+        return self._scanned
+
+    def relevant_modules(self) -> Iterator[Module]:
+        """Yield all files of the project that have to do with Lightning and can be parsed, sorted by path."""
+        for path in self.everything():
+            try:
+                if self.relevant(path) and self.module(path).usable:
+                    yield self.module(path)
+            except OSError:
+                continue
+
+    # Names
+
+    def find(self, dotted: str, importer: Module) -> Module | None:
+        """Return the file of the project that ``import dotted`` in ``importer`` reaches, or ``None``."""
+        bases = self._import_bases(importer.path)
+        key = (bases, dotted)
+        if key not in self._found:
+            self._found[key] = self._find(bases, dotted.split("."))
+        return self._found[key]
+
+    def find_from(self, level: int, name: str | None, importer: Module) -> Module | None:
+        """Return the file that the module part of ``from ..name import x`` reaches, or ``None``."""
+        if level == 0:
+            return self.find(name or "", importer)
+        directory = importer.path.parent
+        for _ in range(level - 1):
+            directory = directory.parent
+        if name is None:
+            return self._file(directory / "__init__.py")
+        key = ((str(directory),), name)
+        if key not in self._found:
+            self._found[key] = self._find((str(directory),), name.split("."))
+        return self._found[key]
+
+    # Inner works
+
+    def _has_words(self, module: Module) -> bool:
+        return LIGHTNING_WORDS.search(module.data) is not None
+
+    def _imports(self, module: Module) -> Iterator[Module]:
+        try:
+            data = module.data
+        except OSError:
+            return
+        for name, members in imported_names(data):
+            stripped = name.lstrip(".")
+            level = len(name) - len(stripped)
+            found = self.find_from(level, stripped or None, module)
+            if found is not None:
+                yield found
+            for member in members:
+                inner = f"{stripped}.{member}" if stripped else member
+                found = self.find_from(level, inner, module)
+                if found is not None:
+                    yield found
+
+    def _file(self, path: Path) -> Module | None:
+        listing = self._listing(str(path.parent))
+        return self.module(path) if listing.get(path.name) is False else None
+
+    def _find(self, bases: tuple[str, ...], parts: list[str]) -> Module | None:
+        for base in bases:
+            found = self._locate(base, parts)
+            if found is not None:
+                return found
+        return None
+
+    def _locate(self, directory: str, parts: list[str]) -> Module | None:
+        """Find a module below a directory in Python's order: package, module, directory without __init__."""
+        listing = self._listing(directory)
+        part, rest = parts[0], parts[1:]
+        inside = os.path.join(directory, part)
+        is_directory = listing.get(part) is True
+        if is_directory and self._listing(inside).get("__init__.py") is False:
+            return self._locate(inside, rest) if rest else self.module(Path(inside, "__init__.py"))
+        if listing.get(part + ".py") is False:
+            return None if rest else self.module(Path(directory, part + ".py"))
+        return self._locate(inside, rest) if is_directory and rest else None
+
+    def _listing(self, directory: str) -> dict[str, bool]:
+        """Names in a directory and whether each is a directory; empty if it cannot be read."""
+        found = self._listings.get(directory)
+        if found is None:
+            found = {}
+            try:
+                with os.scandir(directory) as entries:
+                    for entry in entries:
+                        try:
+                            found[entry.name] = entry.is_dir()
+                        except OSError:
+                            continue
+            except OSError:
+                pass
+            for path in self._overlay:
+                if str(path.parent) == directory:
+                    found.setdefault(path.name, False)
+            self._listings[directory] = found
+        return found
+
+    def _package_parent(self, directory: str) -> str:
+        """The directory that holds the outermost package around ``directory`` (itself, if it is in none)."""
+        while self._listing(directory).get("__init__.py") is False:
+            parent = os.path.dirname(directory)
+            if parent == directory:
+                break
+            directory = parent
+        return directory
+
+    def _marked_root(self, directory: str) -> str | None:
+        while True:
+            if not _MARKERS.isdisjoint(self._listing(directory)):
+                return directory
+            parent = os.path.dirname(directory)
+            if parent == directory:
+                return None
+            directory = parent
+
+    def _root(self, directory: str) -> str:
+        """Where the project of a directory ends: its marker, else the path given, else its package's parent."""
+        marked = self._marked_root(directory)
+        if marked is not None:
+            return marked
+        given = [str(root) for root in self._roots if Path(directory).is_relative_to(root)]
+        return min(given, key=len) if given else self._package_parent(directory)
+
+    def _import_bases(self, path: Path) -> tuple[str, ...]:
+        """Directories where an absolute import of a file may start, the likeliest first.
+
+        The parent of its package (or its own directory, for a script), then each directory up to the root of
+        the project, then the root's ``src``, then a script's directory inside of a package.
+        """
+        directory = str(path.parent)
+        known = self._bases.get(directory)
+        if known is None:
+            root = self._root(directory)
+            base = self._package_parent(directory)
+            found = [base]
+            while base != root and Path(base).is_relative_to(root):
+                base = os.path.dirname(base)
+                found.append(base)
+            source = os.path.join(root, "src")
+            if self._listing(root).get("src") is True:
+                found.append(source)
+            found.append(directory)
+            known = self._bases[directory] = tuple(dict.fromkeys(found))
+        return known
+
+    def _name(self, path: Path) -> str:
+        directory = str(path.parent)
+        base = self._package_parent(directory)
+        if base == directory:
+            # No package, or one without __init__.py: from the top of the project's sources.
+            root = self._root(directory)
+            source = os.path.join(root, "src")
+            base = source if Path(directory).is_relative_to(source) else root
+        try:
+            relative = path.relative_to(base)
+        except ValueError:
+            relative = Path(path.name)
+        parts = [*relative.parts[:-1], path.stem]
+        if parts[-1] == "__init__" and len(parts) > 1:
+            parts.pop()
+        return ".".join(parts)
+
+
+def absolute(path: Path) -> Path:
+    """Return an absolute path without ``..`` and without following symlinks."""
+    return Path(os.path.abspath(path))

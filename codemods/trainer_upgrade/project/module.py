@@ -1,0 +1,145 @@
+"""One file of the user's project, read and parsed once."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from pathlib import Path
+
+from trainer_upgrade.project.scopes import FileScopes, build_scopes
+from trainer_upgrade.sources.text import LineIndex, SourceText, decode
+
+__all__ = ["LIGHTNING_WORDS", "Module", "imported_names", "parse"]
+
+# An import of Lightning has one of these words in it, and so has every dotted use of it.
+LIGHTNING_WORDS = re.compile(rb"lightning|relight")
+_IMPORT = re.compile(
+    rb"(?:^|[;:])[ \t\f]*(?:from[ \t]+([.\w\x80-\xff]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n;]*)|import[ \t]+([^\n;]+))",
+    re.MULTILINE,
+)
+_WORD = re.compile(rb"[\w\x80-\xff]+")
+_COMMENT = re.compile(rb"#[^\n]*")
+
+
+def parse(text: str, filename: str = "<unknown>") -> ast.Module:
+    """Parse a text without the warnings that belong to the user's own runs.
+
+    Raises:
+        SyntaxError: The text is no Python of the running interpreter (also for null bytes and for code
+            nested too deeply).
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text, filename)
+        except SyntaxError:
+            raise
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error) or type(error).__name__, (filename, 1, 1, "")) from error
+
+
+def imported_names(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
+    """List what a file imports without parsing it: module (with leading dots) and names.
+
+    It may list too much (an import in a docstring) but misses nothing that a person writes.
+    """
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for match in _IMPORT.finditer(data.replace(b"\\\n", b" ").replace(b"\\\r\n", b" ")):
+        module, names, plain = match.groups()
+        if module is not None:
+            words = _WORD.findall(_COMMENT.sub(b"", names))
+            found.append((module.decode("utf-8", "replace"), tuple(word.decode("utf-8", "replace") for word in words)))
+        else:
+            for part in plain.split(b"#")[0].split(b","):
+                words = part.split()
+                if words:
+                    found.append((words[0].decode("utf-8", "replace"), ()))
+    return found
+
+
+class Module:
+    """A Python file: its bytes, text, tree and scopes, each made when first asked for.
+
+    Attributes:
+        path: Where it lies.
+        name: Dotted name, from the top of its package or of the project.
+        is_package: Whether it is an ``__init__.py``.
+    """
+
+    def __init__(self, path: Path, name: str, data: bytes | None = None) -> None:
+        """Describe a file; ``data`` stands in for what is on disk."""
+        self.path = path
+        self.name = name
+        self.is_package = path.name in ("__init__.py", "__init__.pyi")
+        self._data = data
+        self._source: SourceText | None = None
+        self._lines: LineIndex | None = None
+        self._tree: ast.Module | None = None
+        self._scopes: FileScopes | None = None
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        if self._data is None:
+            self._data = self.path.read_bytes()
+        return self._data
+
+    @property
+    def source(self) -> SourceText:
+        """The file's text.
+
+        Raises:
+            OSError: It cannot be read.
+            SyntaxError: Its encoding is unknown.
+            UnicodeDecodeError: It is not in the encoding it declares.
+        """
+        if self._source is None:
+            self._source = decode(self.data)
+        return self._source
+
+    @property
+    def lines(self) -> LineIndex:
+        """Places in the text."""
+        if self._lines is None:
+            self._lines = LineIndex(self.source.text)
+        return self._lines
+
+    @property
+    def tree(self) -> ast.Module:
+        """The syntax tree.
+
+        Raises:
+            SyntaxError: The text is no Python.
+        """
+        if self._tree is None:
+            self._tree = parse(self.source.text, str(self.path))
+        return self._tree
+
+    @property
+    def scopes(self) -> FileScopes:
+        """Parents, scopes and bindings."""
+        if self._scopes is None:
+            self._scopes = build_scopes(self.tree)
+        return self._scopes
+
+    @property
+    def usable(self) -> bool:
+        """Whether the file can be read and parsed."""
+        try:
+            return self.tree is not None
+        except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
+            return False
+
+    @property
+    def package(self) -> str:
+        """Dotted name of the package that relative imports start from."""
+        return self.name if self.is_package else self.name.rpartition(".")[0]
+
+    def __repr__(self) -> str:
+        """Name the file."""
+        return f"Module({self.name!r}, {str(self.path)!r})"

@@ -1,0 +1,19 @@
+"""What to look for and how to rewrite it: one module a migration.
+
+A rule module stands in ``MODULES``; its docstring shows the before and the after.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+__all__ = ["MODULES", "load"]
+
+# Modules of this package that register rules, sorted.
+MODULES: tuple[str, ...] = ()
+
+
+def load() -> None:
+    """Import every rule module, so that its rules are registered."""
+    for name in MODULES:
+        import_module(f"{__name__}.{name}")

@@ -1,0 +1,1 @@
+"""How an edit reaches a file."""
