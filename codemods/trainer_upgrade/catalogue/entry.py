@@ -62,7 +62,7 @@ class Replacement:
 
     Attributes:
         action: The kind of replacement: ``rename``, ``move``, ``callback``, ``entry-point``, ``value``,
-            ``attribute``, ``expression``, ``drop``, ``keep`` (valid as it is there), ``custom`` (a rule of its
+            ``attribute``, ``expression``, ``drop``, ``keep`` (valid as it is), ``custom`` (a rule of its
             own), ``none`` (no twin).
         name: The new name: a dotted path for an import or a callback
             (``lightning.pytorch.callbacks.TQDMProgressBar``, ``relight.callbacks.TQDMProgressBar``), an

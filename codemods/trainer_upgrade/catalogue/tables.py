@@ -12,6 +12,9 @@ __all__ = ["codes", "index", "load"]
 # Modules that hold an area's ENTRIES.
 _MODULES: dict[Area, tuple[str, ...]] = {
     Area.TRAINER_ARGUMENT: ("trainer_arguments",),
+    Area.MODULE_HOOK: ("module_hooks",),
+    Area.DATAMODULE_HOOK: ("datamodule_hooks",),
+    Area.CALLBACK_HOOK: ("callback_hooks",),
 }
 
 
