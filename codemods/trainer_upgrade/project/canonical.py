@@ -15,7 +15,13 @@ __all__ = ["CORE", "LIGHTNING_ROOTS", "canonical", "kind_of", "root_of"]
 LIGHTNING_ROOTS = ("relight.compat", "lightning.pytorch", "pytorch_lightning", "relight", "lightning")
 FABRIC_ROOTS = ("lightning.fabric", "lightning_fabric", "lightning_lite", "lightning.lite")
 # Other parts of the `lightning` package that have nothing to do with the Trainer.
-_FOREIGN = ("lightning.app", "lightning.data", "lightning.store", "lightning.cloud", "lightning.lightning_cloud")
+_FOREIGN = (
+    "lightning.app",
+    "lightning.data",
+    "lightning.store",
+    "lightning.cloud",
+    "lightning.lightning_cloud",
+)
 
 # Classes and functions at the top of the package, wherever they are defined.
 CORE = {

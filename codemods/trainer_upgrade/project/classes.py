@@ -197,7 +197,9 @@ class Classes:
 
 
 # Bases that have no hooks of Lightning.
-_HARMLESS = frozenset({"abc", "torch", "typing", "typing_extensions", "enum", "collections", "dataclasses", "threading"})
+_HARMLESS = frozenset(
+    {"abc", "torch", "typing", "typing_extensions", "enum", "collections", "dataclasses", "threading"}
+)
 
 
 def _methods(node: ast.ClassDef) -> dict[str, Function]:

@@ -118,9 +118,7 @@ class FileContext:
                     counts[root] = counts.get(root, 0) + 1
         return max(counts, key=lambda root: counts[root]) if counts else None
 
-    def spell(
-        self, dotted: str, at: ast.AST | None = None
-    ) -> tuple[str, tuple[ImportRequest, ...]]:
+    def spell(self, dotted: str, at: ast.AST | None = None) -> tuple[str, tuple[ImportRequest, ...]]:
         """Say how to write a modern name in this file.
 
         Args:
@@ -211,6 +209,27 @@ class FileContext:
     def guarded(self, node: ast.AST) -> bool:
         """Whether a node runs only under a condition on Lightning's version: kept for several releases."""
         return guards.version_guarded(node, self.module, self.names)
+
+    def kept_on_purpose(self, place: Location) -> bool:
+        """Whether a place is in code kept for one release: see :meth:`guarded`, or the fallback of an import."""
+        offset = self.module.lines.starts[place.row - 1] + place.column - 1
+        return any(start <= offset < end for start, end in self._kept)
+
+    @cached_property
+    def _kept(self) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for node in self.nodes:
+            if isinstance(node, ast.If):
+                if guards.version_guarded(node.body[0], self.module, self.names):
+                    for block in (node.body, node.orelse):
+                        if block:
+                            found.append((self.full_span(block[0])[0], self.span(block[-1])[1]))
+            elif isinstance(node, ast.IfExp):
+                if guards.version_guarded(node.body, self.module, self.names):
+                    found += [self.span(node.body), self.span(node.orelse)]
+            elif isinstance(node, ast.ExceptHandler) and guards.in_try_import(node, self.module):
+                found.append(self.span(node))
+        return found
 
     # Text
 

@@ -83,7 +83,9 @@ def _walk(
             if is_directory:
                 if entry.name in SKIPPED_DIRECTORIES or entry.name.endswith(".egg-info"):
                     continue
-                if os.path.exists(os.path.join(entry.path, "pyvenv.cfg")) or _ignored(entry.path + "/", rules):
+                if os.path.exists(os.path.join(entry.path, "pyvenv.cfg")) or _ignored(
+                    entry.path + "/", rules
+                ):
                     continue
                 left.append((Path(entry.path), rules))
             elif is_file and entry.name.endswith(suffixes) and not _ignored(entry.path, rules):

@@ -25,7 +25,9 @@ def in_try_import(node: ast.AST, module: Module) -> bool:
                 _catches_import(handler) for handler in parent.handlers
             ):
                 return True
-        if isinstance(parent, (ast.With, ast.AsyncWith)) and any(_suppresses_import(item) for item in parent.items):
+        if isinstance(parent, (ast.With, ast.AsyncWith)) and any(
+            _suppresses_import(item) for item in parent.items
+        ):
             return True
         current = parent
     return False
@@ -38,7 +40,13 @@ def in_type_checking(node: ast.AST, module: Module) -> bool:
         parent = module.scopes.parents.get(current)
         if isinstance(parent, ast.If) and current in parent.body:
             test = parent.test
-            name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+            name = (
+                test.attr
+                if isinstance(test, ast.Attribute)
+                else test.id
+                if isinstance(test, ast.Name)
+                else ""
+            )
             if name == "TYPE_CHECKING":
                 return True
         current = parent
@@ -80,7 +88,9 @@ def _about_version(test: ast.expr, module: Module, names: Names, depth: int) -> 
             if symbol is None:
                 found = module.scopes.lookup(node.id, node)
                 values = [each.value for each in found[1]] if found is not None else []
-                if any(each is not None and _about_version(each, module, names, depth + 1) for each in values):
+                if any(
+                    each is not None and _about_version(each, module, names, depth + 1) for each in values
+                ):
                     return True
         elif isinstance(node, ast.Call):
             if _asks_version(node, module, names):
@@ -89,11 +99,24 @@ def _about_version(test: ast.expr, module: Module, names: Names, depth: int) -> 
 
 
 def _asks_version(call: ast.Call, module: Module, names: Names) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+    name = (
+        call.func.attr
+        if isinstance(call.func, ast.Attribute)
+        else call.func.id
+        if isinstance(call.func, ast.Name)
+        else ""
+    )
     if name == "hasattr" and call.args:
         symbol = names.resolve(call.args[0], module)
         return symbol is not None and canonical(symbol.dotted) is not None
-    if name in ("version", "RequirementCache", "module_available", "compare_version", "package_available", "find_spec"):
+    if name in (
+        "version",
+        "RequirementCache",
+        "module_available",
+        "compare_version",
+        "package_available",
+        "find_spec",
+    ):
         first = call.args[0] if call.args else None
         text = first.value if isinstance(first, ast.Constant) else None
         return isinstance(text, str) and ("lightning" in text)
@@ -115,4 +138,6 @@ def _suppresses_import(item: ast.withitem) -> bool:
     if not isinstance(call, ast.Call):
         return False
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name == "suppress" and any(isinstance(each, ast.Name) and each.id in _IMPORT_ERRORS for each in call.args)
+    return name == "suppress" and any(
+        isinstance(each, ast.Name) and each.id in _IMPORT_ERRORS for each in call.args
+    )

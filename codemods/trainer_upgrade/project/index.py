@@ -78,7 +78,9 @@ class Project:
         self._overlay[path] = data
         self._modules.pop(path, None)
         self._relevant.clear()
-        self._found = {key: value for key, value in self._found.items() if value is None or value.path != path}
+        self._found = {
+            key: value for key, value in self._found.items() if value is None or value.path != path
+        }
         self.memo.clear()
         return self.module(path)
 

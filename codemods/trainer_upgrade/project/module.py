@@ -49,7 +49,9 @@ def imported_names(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
         module, names, plain = match.groups()
         if module is not None:
             words = _WORD.findall(_COMMENT.sub(b"", names))
-            found.append((module.decode("utf-8", "replace"), tuple(word.decode("utf-8", "replace") for word in words)))
+            found.append(
+                (module.decode("utf-8", "replace"), tuple(word.decode("utf-8", "replace") for word in words))
+            )
         else:
             for part in plain.split(b"#")[0].split(b","):
                 words = part.split()

@@ -52,7 +52,9 @@ class Names:
         self.project = project
         self._busy: set[object] = set()
 
-    def resolve(self, node: ast.expr, module: Module, scope: Scope | None = None, at: ast.AST | None = None) -> Symbol | None:
+    def resolve(
+        self, node: ast.expr, module: Module, scope: Scope | None = None, at: ast.AST | None = None
+    ) -> Symbol | None:
         """Return what an expression stands for, or ``None`` when that is not sure.
 
         Args:
@@ -155,7 +157,11 @@ class Names:
         try:
             found: list[Symbol | None | bool] = []
             for binding in bindings:
-                if binding.kind not in ("import", "from") and len(bindings) > 1 and in_import_fallback(binding, module):
+                if (
+                    binding.kind not in ("import", "from")
+                    and len(bindings) > 1
+                    and in_import_fallback(binding, module)
+                ):
                     continue  # what stands in when the import failed: a stub, an object, a flag
                 found.append(self._binding(binding, owner, module))
             return self._agree(found)
@@ -180,7 +186,9 @@ class Names:
             return self._value(binding.value, module, None, None)
         return None
 
-    def _value(self, node: ast.expr, module: Module, scope: Scope | None, at: ast.AST | None) -> Symbol | None | bool:
+    def _value(
+        self, node: ast.expr, module: Module, scope: Scope | None, at: ast.AST | None
+    ) -> Symbol | None | bool:
         if isinstance(node, ast.Constant) and node.value is None:
             return True
         return self.resolve(node, module, scope, at)

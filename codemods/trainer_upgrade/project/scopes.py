@@ -97,7 +97,9 @@ class FileScopes:
     scopes: dict[ast.AST, Scope]
     inner: dict[ast.AST, Scope]
 
-    def lookup(self, name: str, node: ast.AST, scope: Scope | None = None) -> tuple[Scope, list[Binding]] | None:
+    def lookup(
+        self, name: str, node: ast.AST, scope: Scope | None = None
+    ) -> tuple[Scope, list[Binding]] | None:
         """Find what ``name`` means at ``node``.
 
         Returns:
@@ -172,7 +174,9 @@ class FileScopes:
             return parent is binding.scope.node
         if parent not in chain:
             return False
-        if isinstance(parent, (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try)) or hasattr(parent, "orelse"):
+        if isinstance(parent, (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try)) or hasattr(
+            parent, "orelse"
+        ):
             # Same block, not the other branch.
             for name in ("body", "orelse", "finalbody"):
                 block = getattr(parent, name, None)
@@ -245,7 +249,9 @@ class _Walker:
                 if not isinstance(child, _SKIP):
                     stack.append((child, node, child_scope, statement))
 
-    def bind(self, name: str, kind: str, node: ast.AST, statement: ast.AST, scope: Scope, **more: ast.expr | None) -> None:
+    def bind(
+        self, name: str, kind: str, node: ast.AST, statement: ast.AST, scope: Scope, **more: ast.expr | None
+    ) -> None:
         home = True
         if name in scope.globals:
             home = scope.kind == "module"
@@ -256,7 +262,9 @@ class _Walker:
             while outer is not None and (outer.kind != "function" or name not in outer.bindings):
                 outer = outer.parent
             scope = outer or scope.module
-        scope.bindings.setdefault(name, []).append(Binding(name, kind, node, statement, scope, home=home, **more))
+        scope.bindings.setdefault(name, []).append(
+            Binding(name, kind, node, statement, scope, home=home, **more)
+        )
 
     def inner(self, node: ast.AST, kind: str, scope: Scope) -> Scope:
         made = Scope(node, kind, scope)
@@ -296,7 +304,9 @@ class _Walker:
                 scope.globals.update(node.names)
             elif isinstance(node, ast.Nonlocal):
                 scope.nonlocals.update(node.names)
-            elif isinstance(node, (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)):
+            elif isinstance(
+                node, (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
+            ):
                 for name in ("body", "orelse", "finalbody", "handlers"):
                     left.extend(getattr(node, name, []))
             elif isinstance(node, ast.ExceptHandler):

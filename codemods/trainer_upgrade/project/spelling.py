@@ -95,7 +95,12 @@ def _visible(file: FileContext, at: ast.AST) -> list[tuple[str, str]]:
         # `import a.b` binds a, through which only a.b is sure to be reachable.
         dotted = symbol.dotted
         node = bindings[-1].node
-        if bindings[-1].kind == "import" and isinstance(node, ast.alias) and node.asname is None and "." in node.name:
+        if (
+            bindings[-1].kind == "import"
+            and isinstance(node, ast.alias)
+            and node.asname is None
+            and "." in node.name
+        ):
             found.append((node.name, node.name))
             if root_of(node.name) is None:
                 continue

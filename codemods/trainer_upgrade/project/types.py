@@ -93,7 +93,9 @@ class Types:
         info = self.classes.of(symbol)
         return Instance(info.lightning, info) if info is not None else None
 
-    def annotated(self, annotation: ast.expr | None, module: Module, at: ast.AST | None = None) -> Instance | None:
+    def annotated(
+        self, annotation: ast.expr | None, module: Module, at: ast.AST | None = None
+    ) -> Instance | None:
         """Return what an annotation promises; ``Optional`` and ``| None`` are looked through."""
         if annotation is None:
             return None
@@ -117,7 +119,9 @@ class Types:
             if name == "Annotated" and isinstance(annotation.slice, ast.Tuple):
                 return self.annotated(annotation.slice.elts[0], module, where)
             if name == "Union":
-                parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+                parts = (
+                    annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+                )
                 return self._one(parts, module, where)
             return None
         symbol = self.names.resolve(annotation, module, scope, where)
@@ -181,7 +185,11 @@ class Types:
         scope, bindings = found
         results: list[Instance | None | bool] = []
         for binding in bindings:
-            if binding.kind not in ("import", "from") and len(bindings) > 1 and in_import_fallback(binding, module):
+            if (
+                binding.kind not in ("import", "from")
+                and len(bindings) > 1
+                and in_import_fallback(binding, module)
+            ):
                 continue
             results.append(self._binding(binding, scope, module))
         return self._agree(results)
@@ -227,7 +235,9 @@ class Types:
         if promised is not None:
             return promised
         function = scope.node
-        if binding.annotation is not None or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if binding.annotation is not None or not isinstance(
+            function, (ast.FunctionDef, ast.AsyncFunctionDef)
+        ):
             return None
         owner = self.owner(function, module)
         if owner is None:
@@ -286,7 +296,9 @@ class Types:
             if method is not None:
                 owner, function = method
                 names = {getattr(each, "id", getattr(each, "attr", "")) for each in function.decorator_list}
-                return self.returned(function, owner.module) if names & {"property", "cached_property"} else None
+                return (
+                    self.returned(function, owner.module) if names & {"property", "cached_property"} else None
+                )
             found: list[Instance | None | bool] = []
             for owner in info.ancestors():
                 for value, annotation in self._assignments(owner).get(name, ()):
@@ -402,7 +414,19 @@ class Types:
 
 
 # Methods of torch modules that return the module.
-_CHAINED = ("to", "cuda", "cpu", "eval", "train", "float", "half", "double", "requires_grad_", "type", "bfloat16")
+_CHAINED = (
+    "to",
+    "cuda",
+    "cpu",
+    "eval",
+    "train",
+    "float",
+    "half",
+    "double",
+    "requires_grad_",
+    "type",
+    "bfloat16",
+)
 
 
 def own_returns(function: Function) -> tuple[list[ast.expr | None], bool]:

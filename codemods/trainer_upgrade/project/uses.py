@@ -93,7 +93,8 @@ def _follow_name(target: ast.Name, call: ast.Call, module: Module, uses: Trainer
         others = [
             each
             for each in found[1]
-            if each.node is not target and not (isinstance(each.value, ast.Constant) and each.value.value is None)
+            if each.node is not target
+            and not (isinstance(each.value, ast.Constant) and each.value.value is None)
         ]
         _note(node, call, module, uses, mixed=bool(others))
 
@@ -149,8 +150,12 @@ def _note(node: ast.expr, call: ast.Call, module: Module, uses: TrainerUses, *, 
 def _loops(node: ast.AST, module: Module) -> set[ast.AST]:
     found: set[ast.AST] = set()
     current: ast.AST | None = node
-    while current is not None and not isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        if isinstance(current, (*LOOPS, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+    while current is not None and not isinstance(
+        current, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    ):
+        if isinstance(
+            current, (*LOOPS, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+        ):
             found.add(current)
         current = module.scopes.parents.get(current)
     return found
