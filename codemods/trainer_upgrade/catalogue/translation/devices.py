@@ -1,0 +1,263 @@
+"""``gpus``, ``num_processes``, ``tpu_cores``, ``ipus``, ``distributed_backend`` → ``accelerator``, ``devices``.
+
+What each release chose is in :mod:`~.eras`; here the choice is written down in today's words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trainer_upgrade.catalogue.entry import Applicability
+from trainer_upgrade.catalogue.translation.device_requests import is_none, modern_tpu
+from trainer_upgrade.catalogue.translation.draft import MISSING, Draft, show
+from trainer_upgrade.catalogue.translation.eras import GPU_NAMES, Chosen, Refused, Request, choose
+from trainer_upgrade.catalogue.translation.strategy import BACKENDS
+from trainer_upgrade.catalogue.translation.strategy_choice import translate_strategy
+
+__all__ = ["translate_devices"]
+
+_KNOWN = ("auto", "cpu", "tpu", *GPU_NAMES)
+_HARDWARE_GONE = {"ipu": "2.1 (lightning-graphcore, archived)", "hpu": "2.1 (lightning-habana) and 2.5.6"}
+_LEGACY = (
+    "gpus",
+    "num_processes",
+    "tpu_cores",
+    "num_tpu_cores",
+    "ipus",
+    "auto_select_gpus",
+    "distributed_backend",
+)
+
+
+def translate_devices(draft: Draft) -> None:
+    """Translate everything that says where the training runs, the strategy included."""
+    given = {name: draft.take(name) for name in (*_LEGACY, "accelerator", "devices")}
+    backend, backend_argument = _backend(draft, given)
+    accelerator = given["accelerator"]
+    if (
+        isinstance(accelerator, str)
+        and accelerator not in _KNOWN
+        and accelerator.lower() in (*_KNOWN, *_HARDWARE_GONE)
+    ):
+        given["accelerator"] = accelerator = accelerator.lower()
+        if accelerator in _KNOWN:
+            draft.say(
+                "accelerator", f'`accelerator={show(draft.legacy["accelerator"])}` is written "{accelerator}"'
+            )
+    if isinstance(accelerator, str) and accelerator not in _KNOWN:
+        _unknown_accelerator(draft, accelerator)
+        given["accelerator"] = MISSING
+        return _leave_open(draft, given)
+
+    tpu_argument = (
+        "num_tpu_cores"
+        if is_none(given["tpu_cores"]) and not is_none(given["num_tpu_cores"])
+        else "tpu_cores"
+    )
+    request = Request(
+        draft.release,
+        gpus=given["gpus"],
+        num_processes=given["num_processes"],
+        tpu_cores=given[tpu_argument],
+        ipus=given["ipus"],
+        devices=given["devices"],
+        accelerator=given["accelerator"],
+        backend=backend,
+        num_nodes=draft.modern.get("num_nodes", 1),
+        auto_select=bool(given["auto_select_gpus"]),
+        is_legacy=draft.is_legacy,
+    )
+    try:
+        chosen = choose(request)
+    except Refused as refused:
+        argument = tpu_argument if refused.argument == "tpu_cores" else refused.argument
+        draft.refuse(argument, f"`{argument}={show(draft.legacy.get(argument))}`: {refused.why}")
+        given[argument] = MISSING
+        return _leave_open(draft, given)
+    if chosen.accelerator == "ipu":
+        draft.refuse(
+            "ipus", f"IPU support left in {_HARDWARE_GONE['ipu']}; choose other hardware or stay below it"
+        )
+        given["ipus"] = MISSING
+        return _leave_open(draft, given)
+
+    explicit = (
+        backend == "ddp_cpu"
+        or any(given[name] is not MISSING for name in _LEGACY if name != "distributed_backend")
+        or draft.legacy.get("accelerator", MISSING) is None
+        or given["devices"] is None
+    )
+    _write(draft, given, chosen, explicit=explicit)
+    _report(draft, given, chosen, tpu_argument, named=backend is not None)
+    _auto_select(draft, given, chosen)
+    translate_strategy(draft, chosen, backend, backend_argument)
+    return None
+
+
+def _backend(draft: Draft, given: dict[str, Any]) -> tuple[str | None, str]:
+    """Separate a strategy's name from the arguments that took one before ``strategy`` existed."""
+    for name in ("distributed_backend", "accelerator"):
+        value = given[name]
+        if isinstance(value, str) and value.lower() in BACKENDS:
+            if name == "accelerator":
+                given[name] = MISSING
+            elif isinstance(given["accelerator"], str) and given["accelerator"].lower() in BACKENDS:
+                draft.say(
+                    "accelerator",
+                    f"`accelerator={show(given['accelerator'])}`: `distributed_backend` won over it",
+                )
+                given["accelerator"] = MISSING
+            return value.lower(), name
+    value = given["distributed_backend"]
+    if isinstance(value, str) and value.lower() in _KNOWN and is_none(given["accelerator"]):
+        given["accelerator"] = value.lower()  # hardware by this name: 1.0 to 1.4
+        return None, "distributed_backend"
+    if value is not MISSING and value is not None:
+        draft.refuse(
+            "distributed_backend", f"`distributed_backend={show(value)}` names no strategy of any release"
+        )
+        given["distributed_backend"] = MISSING
+    return None, ""
+
+
+def _unknown_accelerator(draft: Draft, name: str) -> None:
+    argument = "accelerator"
+    if name in _HARDWARE_GONE:
+        draft.refuse(
+            argument,
+            f"{name.upper()} support left in {_HARDWARE_GONE[name]}; choose other hardware or stay below it",
+        )
+        return
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, _KNOWN, 1)
+    draft.refuse(
+        argument,
+        f"`accelerator={show(name)}` is not known" + (f'; did you mean "{close[0]}"?' if close else ""),
+    )
+
+
+def _leave_open(draft: Draft, given: dict[str, Any]) -> None:
+    """After an error: keep what is modern, and say of the rest that it waits for a decision."""
+    for name, value in given.items():
+        if value is MISSING:
+            continue
+        if name in ("accelerator", "devices") and value is not None:
+            draft.put(name, value)
+        elif value is not None:
+            draft.say(
+                name,
+                f"`{name}={show(value)}` was not looked at: see the other device argument",
+                Applicability.MANUAL,
+            )
+    strategy = draft.take("strategy")
+    if strategy is not MISSING and strategy is not None:
+        draft.put("strategy", strategy)
+
+
+def _write(draft: Draft, given: dict[str, Any], chosen: Chosen, *, explicit: bool) -> None:
+    """Write ``accelerator`` and ``devices`` where the arguments asked for them, or where a default changed.
+
+    Code that names no device at all is left alone, unless the changed defaults are to be written out.
+    """
+    if chosen.accelerator == "tpu" and chosen.devices is not MISSING and chosen.devices != "auto":
+        _count_from_zero(draft, chosen)
+    accelerator_given = not is_none(given["accelerator"])
+    devices_given = not is_none(given["devices"])
+    if explicit or draft.defaults:
+        accelerator, devices = True, True
+    elif accelerator_given:
+        accelerator, devices = True, devices_given or chosen.accelerator != given["accelerator"]
+    else:  # `devices` alone meant CPU processes, if this is legacy code
+        accelerator, devices = devices_given and draft.is_legacy, devices_given
+    if accelerator:
+        draft.put("accelerator", chosen.accelerator)
+    if devices and chosen.devices is not MISSING:
+        draft.put("devices", chosen.devices)
+
+
+def _count_from_zero(draft: Draft, chosen: Chosen) -> None:
+    if chosen.decided_by != "devices":
+        chosen.devices = modern_tpu(chosen.devices)
+    elif draft.is_legacy:  # else it is 2.x code, which counts from 0 already
+        written, chosen.devices = chosen.devices, modern_tpu(chosen.devices)
+        if chosen.devices != written:
+            draft.say(
+                "devices",
+                f"`devices={show(written)}` → `{show(chosen.devices)}`: cores count from 0 since 2.1",
+                Applicability.UNSAFE,
+            )
+
+
+def _report(draft: Draft, given: dict[str, Any], chosen: Chosen, tpu_argument: str, *, named: bool) -> None:
+    """One finding for each device argument that was written and is not there any more."""
+    result = ", ".join(
+        f"{name}={show(draft.modern[name])}" for name in ("accelerator", "devices") if name in draft.modern
+    )
+    decided_by = tpu_argument if chosen.decided_by == "tpu_cores" else chosen.decided_by
+    lost = {tpu_argument if name == "tpu_cores" else name: why for name, why in chosen.lost.items()}
+    for name in ("gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus"):
+        value = given[name]
+        if value is MISSING:
+            continue
+        written = f"`{name}={show(value)}`"
+        if name == decided_by:
+            note = "" if named else _spawn_note(draft, chosen)
+            sure = Applicability.UNSAFE if "gpus" in lost else Applicability.SAFE
+            draft.say(name, f"{written} → `{result}`{note}", sure)
+        elif name in lost:
+            draft.say(name, f"{written}: {lost[name]}; drop it (now `{result}`)", Applicability.UNSAFE)
+        else:
+            draft.say(name, f"{written} asked for no device; drop it (now `{result}`)")
+    if "devices" in lost:
+        draft.say(
+            "devices",
+            f"`devices={show(given['devices'])}`: {lost['devices']} (now `{result}`)",
+            Applicability.UNSAFE,
+        )
+    elif given["devices"] is None:
+        draft.say(
+            "devices", f"`devices=None` is refused by 2.x; drop it{f' (now `{result}`)' if result else ''}"
+        )
+    if draft.legacy.get("accelerator", MISSING) is None:
+        draft.say(
+            "accelerator",
+            f"`accelerator=None` is refused by 2.x{f' → `{result}`' if result else '; drop it'}",
+        )
+    elif given["accelerator"] is MISSING and "accelerator" in draft.modern and chosen.decided_by == "devices":
+        draft.say(
+            "devices",
+            f"`devices={show(given['devices'])}` alone meant CPU processes → `{result}`",
+            Applicability.UNSAFE,
+            silent=True,
+        )
+    elif (
+        given["accelerator"] not in (MISSING, None)
+        and draft.modern.get("accelerator") != given["accelerator"]
+    ):
+        draft.say(
+            "accelerator", f"`accelerator={show(given['accelerator'])}` → `{result}`", Applicability.UNSAFE
+        )
+
+
+def _spawn_note(draft: Draft, chosen: Chosen) -> str:
+    if (chosen.number or 0) > 1 and is_none(draft.rest.get("strategy", MISSING)) and not draft.defaults:
+        return "; with no strategy 1.x spawned processes, 2.x starts the script once a device"
+    return ""
+
+
+def _auto_select(draft: Draft, given: dict[str, Any], chosen: Chosen) -> None:
+    value = given["auto_select_gpus"]
+    if value is MISSING:
+        return
+    number = chosen.devices
+    if value and chosen.accelerator in GPU_NAMES and isinstance(number, int) and number > 0:
+        draft.adapters["auto_select_gpus"] = number
+        draft.say(
+            "auto_select_gpus",
+            f"`auto_select_gpus={show(value)}` picked GPUs that were free; write"
+            f" `devices=find_usable_cuda_devices({number})` for that",
+            Applicability.UNSAFE,
+        )
+    else:
+        draft.default("auto_select_gpus", value)
