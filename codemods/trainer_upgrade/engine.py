@@ -80,7 +80,7 @@ class FileResult:
         path: The file, as it was given.
         findings: What is left to do, in the order of the text (of the new text, if there is one).
         fixed: What was put right, with places in the text it was found in.
-        before: The bytes read.
+        before: The bytes read (empty for a file that has nothing to do with Lightning).
         after: The bytes to write; ``before`` itself if nothing changed.
         failed: The file could not be read, parsed or written, or a rule failed on it.
     """
@@ -221,10 +221,12 @@ class Engine:
         module = self.project.module(path)
         shown = result.path
         try:
+            if not self.project.relevant(path):
+                if not again:
+                    module.release()
+                return False
             if not again:
                 result.before = result.after = module.data
-            if not self.project.relevant(path):
-                return False
             module.tree  # noqa: B018 - parsed here so that its errors are told here
         except OSError as error:
             result.failed = True
@@ -307,7 +309,7 @@ class Engine:
         result: FileResult,
         broken: bool,
     ) -> tuple[list[Fix], str]:
-        """Find the fixes at fault: what breaks the file alone is given up, what breaks it with others waits."""
+        """Find the fixes at fault: what breaks the file alone is given up, others wait for a pass."""
         made: list[Fix] = []
         text = source.text
         for fix, findings in chosen.items():

@@ -1,1 +1,1 @@
-"""What the user's project is: files, imports, class hierarchy across files, where Trainers are built and used."""
+"""What the user's project is: files, imports, classes across files, where Trainers are built and used."""

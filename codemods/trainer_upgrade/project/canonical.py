@@ -1,8 +1,8 @@
 """One name for one Lightning thing, whatever path a file reaches it by.
 
 ``lightning.pytorch.core.module.LightningModule``, ``pytorch_lightning.core.lightning.LightningModule`` and
-``relight.LightningModule`` are all ``pytorch_lightning.LightningModule``. Only where a thing lives is made equal,
-never what it is called: a class that was renamed keeps its old name, so that a rule can find it.
+``relight.LightningModule`` are all ``pytorch_lightning.LightningModule``. Only where a thing lives is made
+equal, never what it is called: a class that was renamed keeps its old name, so that a rule can find it.
 """
 
 from __future__ import annotations

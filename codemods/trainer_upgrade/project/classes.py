@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 from trainer_upgrade.project.canonical import canonical, kind_of
 from trainer_upgrade.project.module import Module
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClassInfo", "Classes", "Function"]
 
-Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(slots=True, eq=False)
@@ -28,10 +28,10 @@ class ClassInfo:
         module: The file it is in.
         name: Its name.
         qualname: Its qualified name inside the file.
-        bases: Dotted names of the bases that could be resolved, as written: other distributions' paths are not
-            made canonical.
-        known: Whether every base, and theirs, is a class of the project or of Lightning, or a plain builtin or
-            standard class.
+        bases: Dotted names of the bases that could be resolved, as written: other distributions' paths are
+            not made canonical.
+        known: Whether every base, and theirs, is a class of the project or of Lightning, or a plain
+            builtin or standard class.
         lightning: Canonical name of the first Lightning class among the ancestors, or ``None``.
         methods: The functions defined in the class body (of alternatives in ``if``/``else`` the last).
         parents: The bases that are classes of the project.
@@ -55,7 +55,7 @@ class ClassInfo:
 
     @property
     def kind(self) -> str | None:
-        """``LightningModule``, ``LightningDataModule``, ``Callback``, ``Trainer``, ``Logger`` …, or ``None``."""
+        """``LightningModule``, ``Callback``, ``Trainer``, ``Logger`` …, or ``None``."""
         return kind_of(self.lightning) if self.lightning else None
 
     @property
@@ -64,7 +64,7 @@ class ClassInfo:
         return self.lightning.rpartition(".")[2] if self.lightning else None
 
     def ancestors(self) -> list[ClassInfo]:
-        """Return this class and those of the project it derives from, in the order attributes are looked up."""
+        """Return this class and its bases in the project, in the order attributes are looked up."""
         order: list[ClassInfo] = []
         left = [self]
         while left:
@@ -90,7 +90,7 @@ class ClassInfo:
         return self._classes.subclasses(self)
 
     def mixed_kind(self) -> str | None:
-        """Return the kind, or for a mixin the one kind of the classes that use it (``None`` if they differ)."""
+        """Return the kind; for a mixin that of the classes that use it (``None`` if they differ)."""
         if self.kind is not None or self.lightning is not None:
             return self.kind
         kinds = {each.kind for each in self.subclasses() if each.kind is not None}

@@ -2,8 +2,9 @@
 
 Notes for rule authors:
 
-- Pass ``fix`` to :meth:`FileContext.finding` as a function without arguments where it costs anything (libcst):
-  it is called only when fixes are wanted, never by the flake8 plugin. The message must not depend on it.
+- Pass ``fix`` to :meth:`FileContext.finding` as a function without arguments where it costs anything
+  (libcst): it is called only when fixes are wanted, never by the flake8 plugin. The message must not
+  depend on it.
 - What runs only under a check of Lightning's version is left alone by the engine
   (:meth:`FileContext.guarded`); rules need not ask. Imports in ``try``/``except ImportError`` are the import
   rules' business (:meth:`FileContext.in_try_import`).
@@ -122,8 +123,8 @@ class FileContext:
         """Say how to write a modern name in this file.
 
         Args:
-            dotted: The name on Lightning 2.x, rooted at ``pytorch_lightning`` (the target's root and place are
-                put in), or a name of another distribution (``torch.load``).
+            dotted: The name on Lightning 2.x, rooted at ``pytorch_lightning`` (the target's root and place
+                are put in), or a name of another distribution (``torch.load``).
             at: Where it will stand; the node being looked at by default.
 
         Returns:
@@ -149,9 +150,9 @@ class FileContext:
     def constructed(self, call: ast.Call) -> Instance | None:
         """Return what a call constructs if its function is a class: Lightning's, or one of the project's.
 
-        ``constructed(call).label == "Trainer"`` holds for ``pl.Trainer(...)``, for a subclass of the project, and
-        for a call of ``partial(pl.Trainer, ...)``; ``.info`` is the project's class, whose own ``__init__``
-        (``.info.find_method("__init__")``) may take other arguments.
+        ``constructed(call).label == "Trainer"`` holds for ``pl.Trainer(...)``, for a subclass of the
+        project, and for a call of ``partial(pl.Trainer, ...)``; ``.info`` is the project's class, whose
+        own ``__init__`` (``.info.find_method("__init__")``) may take other arguments.
         """
         return self.types.constructed(call, self.module)
 
@@ -211,7 +212,7 @@ class FileContext:
         return guards.version_guarded(node, self.module, self.names)
 
     def kept_on_purpose(self, place: Location) -> bool:
-        """Whether a place is in code kept for one release: see :meth:`guarded`, or the fallback of an import."""
+        """Whether a place is in code kept for one release: a version's branch, an import's fallback."""
         offset = self.module.lines.starts[place.row - 1] + place.column - 1
         return any(start <= offset < end for start, end in self._kept)
 
@@ -221,9 +222,8 @@ class FileContext:
         for node in self.nodes:
             if isinstance(node, ast.If):
                 if guards.version_guarded(node.body[0], self.module, self.names):
-                    for block in (node.body, node.orelse):
-                        if block:
-                            found.append((self.full_span(block[0])[0], self.span(block[-1])[1]))
+                    blocks = [block for block in (node.body, node.orelse) if block]
+                    found += [(self.full_span(block[0])[0], self.span(block[-1])[1]) for block in blocks]
             elif isinstance(node, ast.IfExp):
                 if guards.version_guarded(node.body, self.module, self.names):
                     found += [self.span(node.body), self.span(node.orelse)]
@@ -241,7 +241,7 @@ class FileContext:
         return self.module.lines.span(node)
 
     def full_span(self, node: ast.stmt) -> tuple[int, int]:
-        """Return the offsets of whole lines of a statement: with decorators, from its indent to its line end."""
+        """Return the offsets of a statement's whole lines: with decorators, from indent to line end."""
         rows = [node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))]
         lines = self.module.lines
         return lines.starts[min(rows) - 1], lines.end(node.end_lineno or node.lineno)

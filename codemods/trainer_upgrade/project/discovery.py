@@ -16,9 +16,10 @@ __all__ = ["Discovery", "discover"]
 # Never the user's own sources.
 SKIPPED_DIRECTORIES = frozenset(
     {
-        ".git", ".hg", ".svn", ".bzr", ".venv", "venv", "env", ".env", ".tox", ".nox", ".eggs", "node_modules",
-        "__pycache__", "__pypackages__", "site-packages", "build", "dist", "_build", "buck-out",
-        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints", ".direnv", ".idea", ".vscode",
+        ".git", ".hg", ".svn", ".bzr", ".venv", "venv", "env", ".env", ".tox", ".nox", ".eggs",
+        "node_modules", "__pycache__", "__pypackages__", "site-packages", "build", "dist", "_build",
+        "buck-out", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints", ".direnv",
+        ".idea", ".vscode",
     }
 )  # fmt: skip
 

@@ -20,11 +20,13 @@ def in_try_import(node: ast.AST, module: Module) -> bool:
     current: ast.AST | None = node
     while current is not None:
         parent = parents.get(current)
-        if isinstance(parent, ast.Try) and (current in parent.body or current in parent.handlers):
-            if any(isinstance(each, (ast.Import, ast.ImportFrom)) for each in parent.body) and any(
-                _catches_import(handler) for handler in parent.handlers
-            ):
-                return True
+        if (
+            isinstance(parent, ast.Try)
+            and (current in parent.body or current in parent.handlers)
+            and any(isinstance(each, (ast.Import, ast.ImportFrom)) for each in parent.body)
+            and any(_catches_import(handler) for handler in parent.handlers)
+        ):
+            return True
         if isinstance(parent, (ast.With, ast.AsyncWith)) and any(
             _suppresses_import(item) for item in parent.items
         ):
@@ -62,12 +64,12 @@ def version_guarded(node: ast.AST, module: Module, names: Names) -> bool:
     current: ast.AST | None = node
     while current is not None:
         parent = parents.get(current)
-        if isinstance(parent, (ast.If, ast.While)) and current is not parent.test:
-            if _about_version(parent.test, module, names, 0):
-                return True
-        elif isinstance(parent, ast.IfExp) and current is not parent.test:
-            if _about_version(parent.test, module, names, 0):
-                return True
+        if (
+            isinstance(parent, (ast.If, ast.While, ast.IfExp))
+            and current is not parent.test
+            and _about_version(parent.test, module, names, 0)
+        ):
+            return True
         current = parent
     return False
 
@@ -85,15 +87,26 @@ def _about_version(test: ast.expr, module: Module, names: Names, depth: int) -> 
             symbol = names.resolve(node, module)
             if symbol is not None and canonical(symbol.dotted) in _VERSIONS:
                 return True
-            if symbol is None:
-                found = module.scopes.lookup(node.id, node)
-                values = [each.value for each in found[1]] if found is not None else []
-                if any(
-                    each is not None and _about_version(each, module, names, depth + 1) for each in values
-                ):
-                    return True
-        elif isinstance(node, ast.Call):
-            if _asks_version(node, module, names):
+            if symbol is None and _flag(node, module, names, depth):
+                return True
+        elif isinstance(node, ast.Call) and _asks_version(node, module, names):
+            return True
+    return False
+
+
+def _flag(node: ast.Name, module: Module, names: Names, depth: int) -> bool:
+    """Whether a name was given a value that is about the version, here or in the file it comes from."""
+    found = module.scopes.lookup(node.id, node)
+    for binding in found[1] if found is not None else []:
+        if binding.value is not None and _about_version(binding.value, module, names, depth + 1):
+            return True
+        if isinstance(binding.statement, ast.ImportFrom) and isinstance(binding.node, ast.alias):
+            statement = binding.statement
+            source = names.project.find_from(statement.level, statement.module, module)
+            if source is None or source.path == module.path or not source.usable:
+                continue
+            values = [each.value for each in source.scopes.at_end(binding.node.name)]
+            if any(each is not None and _about_version(each, source, names, depth + 1) for each in values):
                 return True
     return False
 

@@ -1,12 +1,13 @@
 """The project: its files by path and by dotted name, and which of them have to do with Lightning.
 
-Files are looked up when a name leads to them, so that a single file given on the command line (as a pre-commit
-hook does) sees the same base classes as a run over the whole tree. What looks the other way, from a class to
-its subclasses, needs all files: they are scanned once, when first asked for.
+Files are looked up when a name leads to them, so that a single file given on the command line (as a
+pre-commit hook does) sees the same base classes as a run over the whole tree. What looks the other way,
+from a class to its subclasses, needs all files: they are scanned once, when first asked for.
 
-Which files are parsed: those whose bytes contain ``lightning`` or ``relight``, and those that import, directly
-or through other files of the project, one that does. Imports are found with a regular expression for that
-purpose, so a file that has nothing to do with Lightning costs a search and is never parsed.
+Which files are parsed: those whose bytes contain a word of Lightning (``LIGHTNING_WORDS``), and those that
+import, directly or through other files of the project, one that does. Imports are found with a regular
+expression for that purpose, so a file that has nothing to do with Lightning costs a search and is never
+parsed.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Project:
             overlay: Contents that stand in for what is on disk.
         """
         self.target = target
-        self.files = tuple(sorted({absolute(path) for path in files}))
+        self.files: tuple[Path, ...] = tuple(sorted({absolute(path) for path in files}))
         self._roots = tuple(absolute(path) for path in roots)
         self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
         self._modules: dict[Path, Module] = {}
@@ -58,7 +59,8 @@ class Project:
         self._found: dict[tuple[tuple[str, ...], str], Module | None] = {}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._relevant: dict[Path, bool] = {}
-        self._scanned: tuple[Path, ...] | None = None
+        self._scanned: set[Path] = set()
+        self._scanned_roots: set[str] = set()
         # Results of name resolution and class lookup, dropped when a file changes.
         self.memo: dict[object, object] = {}
 
@@ -71,6 +73,13 @@ class Project:
         if found is None:
             found = self._modules[path] = Module(path, self._name(path), self._overlay.get(path))
         return found
+
+    def add(self, module: Module) -> None:
+        """Let a module that was made elsewhere stand for its file, which becomes one to work on."""
+        self.files = tuple(sorted({*self.files, module.path}))
+        self._modules[module.path] = module
+        self._relevant.pop(module.path, None)
+        self.memo.clear()
 
     def replace(self, path: Path, data: bytes) -> Module:
         """Let a file have new contents (not written to disk); everything derived from names is forgotten."""
@@ -104,32 +113,31 @@ class Project:
                 if other.path in seen:
                     continue
                 seen.add(other.path)
-                try:
-                    hit = self._relevant.get(other.path) or self._has_words(other)
-                except OSError:
-                    continue
+                hit = self._relevant.get(other.path)
+                if hit is None:
+                    try:
+                        hit = self._has_words(other)
+                    except OSError:
+                        continue
+                    if not hit:
+                        queue.append(other.path)
                 if hit:
-                    self._relevant[path] = True
+                    self._relevant[path] = self._relevant[other.path] = True
                     return True
-                if self._relevant.get(other.path) is None:
-                    queue.append(other.path)
         for each in seen:
             self._relevant[each] = False
         return False
 
     def everything(self) -> tuple[Path, ...]:
         """Return all Python files of the projects that the files to work on belong to, sorted."""
-        if self._scanned is None:
-            found = set(self.files)
-            done: set[Path] = set()
-            for path in self.files:
-                root = self._marked_root(str(path.parent))
-                if root is None or Path(root) in done or Path(root) in (Path.home(), Path(root).parent):
-                    continue
-                done.add(Path(root))
-                found.update(absolute(each) for each in discover([Path(root)]).files)
-            self._scanned = tuple(sorted(found))
-        return self._scanned
+        for path in self.files:
+            root = self._marked_root(str(path.parent))
+            if root is None or root in self._scanned_roots:
+                continue
+            self._scanned_roots.add(root)
+            if Path(root) not in (Path.home(), Path(root).parent):
+                self._scanned.update(absolute(each) for each in discover([Path(root)]).files)
+        return tuple(sorted(self._scanned.union(self.files)))
 
     def relevant_modules(self) -> Iterator[Module]:
         """Yield all files of the project that have to do with Lightning and can be parsed, sorted by path."""
@@ -167,7 +175,8 @@ class Project:
     # Inner works
 
     def _has_words(self, module: Module) -> bool:
-        return LIGHTNING_WORDS.search(module.data) is not None
+        data = module.data
+        return any(word in data for word in LIGHTNING_WORDS)
 
     def _imports(self, module: Module) -> Iterator[Module]:
         try:
@@ -248,7 +257,7 @@ class Project:
             directory = parent
 
     def _root(self, directory: str) -> str:
-        """Where the project of a directory ends: its marker, else the path given, else its package's parent."""
+        """Where a directory's project ends: its marker, else the path given, else its package's parent."""
         marked = self._marked_root(directory)
         if marked is not None:
             return marked

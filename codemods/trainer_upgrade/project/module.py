@@ -12,10 +12,19 @@ from trainer_upgrade.sources.text import LineIndex, SourceText, decode
 
 __all__ = ["LIGHTNING_WORDS", "Module", "imported_names", "parse"]
 
-# An import of Lightning has one of these words in it, and so has every dotted use of it.
-LIGHTNING_WORDS = re.compile(rb"lightning|relight")
+# An import of Lightning has one of the first two in it; the others are names that only a Lightning class of a
+# base class from elsewhere would have.
+LIGHTNING_WORDS = (
+    b"ightning",
+    b"relight",
+    b"_epoch_end",
+    b"training_step",
+    b"validation_step",
+    b"configure_optimizers",
+)
 _IMPORT = re.compile(
-    rb"(?:^|[;:])[ \t\f]*(?:from[ \t]+([.\w\x80-\xff]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n;]*)|import[ \t]+([^\n;]+))",
+    rb"(?:^|[;:])[ \t\f]*"
+    rb"(?:from[ \t]+([.\w\x80-\xff]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n;]*)|import[ \t]+([^\n;]+))",
     re.MULTILINE,
 )
 _WORD = re.compile(rb"[\w\x80-\xff]+")
@@ -75,10 +84,24 @@ class Module:
         self.name = name
         self.is_package = path.name in ("__init__.py", "__init__.pyi")
         self._data = data
+        self._given = data is not None
         self._source: SourceText | None = None
         self._lines: LineIndex | None = None
         self._tree: ast.Module | None = None
         self._scopes: FileScopes | None = None
+
+    @classmethod
+    def parsed(cls, path: Path, name: str, text: str, tree: ast.Module) -> Module:
+        """Make a module of a text that was read and parsed elsewhere."""
+        module = cls(path, name, text.encode("utf-8", "surrogateescape"))
+        module._source = SourceText(text)
+        module._tree = tree
+        return module
+
+    def release(self) -> None:
+        """Forget the bytes of a file that turned out to be of no interest (they are on disk)."""
+        if not self._given:
+            self._data = None
 
     @property
     def data(self) -> bytes:

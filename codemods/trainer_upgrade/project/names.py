@@ -25,7 +25,8 @@ class Symbol:
     """What an expression stands for.
 
     Attributes:
-        kind: ``external`` (another distribution's thing), ``module``, ``class`` or ``function`` (of the project).
+        kind: ``external`` (another distribution's thing), ``module``, ``class`` or ``function`` (of the
+            project).
         dotted: Dotted name; for things of the project that of their module and their place in it.
         module: The file: of the thing itself, or the one whose import named it, for ``external``.
         node: The definition, for ``class`` and ``function``.
@@ -60,8 +61,8 @@ class Names:
         Args:
             node: The expression.
             module: The file it is in.
-            scope: Where to look names up, for an expression that is not part of the file's tree (an annotation
-                in a string).
+            scope: Where to look names up, for an expression that is not part of the file's tree (an
+                annotation in a string).
             at: The node whose place counts then.
         """
         if isinstance(node, ast.Name):
@@ -155,7 +156,7 @@ class Names:
             return None
         self._busy.add(key)
         try:
-            found: list[Symbol | None | bool] = []
+            found: list[Symbol | bool | None] = []
             for binding in bindings:
                 if (
                     binding.kind not in ("import", "from")
@@ -168,7 +169,7 @@ class Names:
         finally:
             self._busy.discard(key)
 
-    def _binding(self, binding: Binding, owner: Scope, module: Module) -> Symbol | None | bool:
+    def _binding(self, binding: Binding, owner: Scope, module: Module) -> Symbol | bool | None:
         """What one binding gives; ``True`` for ``None`` (the constant), which says nothing."""
         node = binding.node
         if binding.kind == "import":
@@ -188,7 +189,7 @@ class Names:
 
     def _value(
         self, node: ast.expr, module: Module, scope: Scope | None, at: ast.AST | None
-    ) -> Symbol | None | bool:
+    ) -> Symbol | bool | None:
         if isinstance(node, ast.Constant) and node.value is None:
             return True
         return self.resolve(node, module, scope, at)
@@ -202,20 +203,19 @@ class Names:
     def _imported_name(self, statement: ast.ImportFrom, name: str, module: Module) -> Symbol | None:
         source = self.project.find_from(statement.level, statement.module, module)
         if source is not None and not (statement.level == 0 and _genuine(statement.module or "", source)):
-            if source.path != module.path:
-                found = self.member(source, name)
-                if found is not None or source.usable:
-                    return found
+            found = self.member(source, name) if source.path != module.path else None
+            if found is not None or (source.path != module.path and source.usable):
+                return found
         inner = f"{statement.module}.{name}" if statement.module else name
         if statement.level or canonical(inner) is None:
             submodule = self.project.find_from(statement.level, inner, module)
             if submodule is not None:
                 return Symbol("module", submodule.name, submodule)
-        if statement.level or source is not None and not _genuine(statement.module or "", source):
+        if statement.level or (source is not None and not _genuine(statement.module or "", source)):
             return None
         return Symbol("external", inner, module)
 
-    def _agree(self, found: list[Symbol | None | bool]) -> Symbol | None:
+    def _agree(self, found: list[Symbol | bool | None]) -> Symbol | None:
         symbols = [each for each in found if each is not True]
         first = symbols[0] if symbols else None
         if not isinstance(first, Symbol):
@@ -227,7 +227,7 @@ class Names:
 
 
 def _genuine(dotted: str, found: Module) -> bool:
-    """Whether a file that an import of a Lightning root reaches is Lightning itself (or relight), not the user's.
+    """Whether a file that an import of a Lightning root reaches is Lightning's, not the user's.
 
     A project may call one of its own modules ``lightning``; nobody calls one ``pytorch_lightning``.
     """
@@ -279,7 +279,7 @@ def dunder_all(module: Module) -> set[str] | None:
 
 
 def in_import_fallback(binding: Binding, module: Module) -> bool:
-    """Whether a binding stands in an ``except ImportError`` (or bare, or wider) of a ``try`` around imports."""
+    """Whether a binding stands in an ``except`` of a ``try`` around imports."""
     node: ast.AST | None = binding.statement
     while node is not None:
         parent = module.scopes.parents.get(node)

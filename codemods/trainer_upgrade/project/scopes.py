@@ -25,7 +25,8 @@ class Binding:
     Attributes:
         name: The name bound.
         kind: ``import``, ``from``, ``assign`` (the name is the whole target), ``unpack``, ``annotation`` (no
-            value), ``param``, ``def``, ``class``, or ``other`` (loops, ``with``, ``except``, patterns, ``del``).
+            value), ``param``, ``def``, ``class``, or ``other`` (loops, ``with``, ``except``, patterns,
+            ``del``).
         node: The node that binds: an alias, a Name, an arg, a definition.
         statement: The statement it is part of.
         scope: The scope the name lives in.
@@ -148,9 +149,11 @@ class FileScopes:
                 break
         # A later binding reaches an earlier use only round a loop that holds both.
         loops = [node for node in chain if isinstance(node, LOOPS)]
-        for binding in after:
-            if not binding.home or any(loop in self._ancestors(binding.statement) for loop in loops):
-                result.append(binding)
+        result += [
+            binding
+            for binding in after
+            if not binding.home or any(loop in self._ancestors(binding.statement) for loop in loops)
+        ]
         if not result:
             # Used before it is bound (a forward reference, an annotation): everything may hold.
             return ordered

@@ -145,13 +145,13 @@ class Types:
         real = [part for part in parts if not (isinstance(part, ast.Constant) and part.value is None)]
         return self._agree([self.annotated(part, module, at) for part in real])
 
-    def _optional(self, node: ast.expr, module: Module) -> Instance | None | bool:
+    def _optional(self, node: ast.expr, module: Module) -> Instance | bool | None:
         """Infer, with ``True`` for the constant ``None``, which agrees with everything."""
         if isinstance(node, ast.Constant) and node.value is None:
             return True
         return self.infer(node, module)
 
-    def _agree(self, found: list[Instance | None | bool]) -> Instance | None:
+    def _agree(self, found: list[Instance | bool | None]) -> Instance | None:
         real = [each for each in found if each is not True]
         first = real[0] if real else None
         if not isinstance(first, Instance):
@@ -183,7 +183,7 @@ class Types:
         if found is None:
             return None
         scope, bindings = found
-        results: list[Instance | None | bool] = []
+        results: list[Instance | bool | None] = []
         for binding in bindings:
             if (
                 binding.kind not in ("import", "from")
@@ -194,7 +194,7 @@ class Types:
             results.append(self._binding(binding, scope, module))
         return self._agree(results)
 
-    def _binding(self, binding: Binding, scope: Scope, module: Module) -> Instance | None | bool:
+    def _binding(self, binding: Binding, scope: Scope, module: Module) -> Instance | bool | None:
         if binding.kind == "param":
             return self._parameter(binding, scope, module)
         if binding.annotation is not None:
@@ -299,7 +299,7 @@ class Types:
                 return (
                     self.returned(function, owner.module) if names & {"property", "cached_property"} else None
                 )
-            found: list[Instance | None | bool] = []
+            found: list[Instance | bool | None] = []
             for owner in info.ancestors():
                 for value, annotation in self._assignments(owner).get(name, ()):
                     promised = self.annotated(annotation, owner.module)
@@ -430,7 +430,7 @@ _CHAINED = (
 
 
 def own_returns(function: Function) -> tuple[list[ast.expr | None], bool]:
-    """Return the values a function returns (not those of functions inside it) and whether it is a generator."""
+    """Return the values a function itself returns, and whether it is a generator."""
     values: list[ast.expr | None] = []
     generator = False
     left: list[ast.AST] = list(reversed(function.body))

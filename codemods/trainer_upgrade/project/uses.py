@@ -20,9 +20,10 @@ class TrainerUses:
     Attributes:
         binding: The name it is bound to (``trainer``, ``self.trainer``), or ``None``.
         calls: Calls of entry points on it in the same function (or at the top of the module), in the order of
-            the source: pairs of the method's name and the call. A call that may be of another Trainer bound to
-            the same name is not among them; ``mixed`` says that there is one.
-        escapes: It is returned, stored, passed on, or used in another function, so that not all calls are known.
+            the source: pairs of the method's name and the call. A call that may be of another Trainer
+            bound to the same name is not among them; ``mixed`` says that there is one.
+        escapes: It is returned, stored, passed on, or used in another function, so that not all calls are
+            known.
         mixed: Some call may be of this Trainer or of another.
         looped: The calls (by node) that stand in a loop the construction is not in: they run many times.
         attributes: Other attributes of it that are read or set, in the order of the source.

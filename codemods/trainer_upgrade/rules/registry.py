@@ -1,4 +1,4 @@
-"""How a rule says what it looks for: the ``rule`` and ``on`` decorators and the one traversal that runs all rules.
+"""How a rule says what it looks for (``rule``, ``on``), and the one traversal that runs all rules.
 
     @rule("trainer-arguments")
     class TrainerArguments:
@@ -35,6 +35,7 @@ class RuleError(Exception):
     """A rule raised: names the rule and the place, and carries the cause."""
 
     def __init__(self, rule: str, path: object, row: int, cause: BaseException) -> None:
+        """Say which rule failed where."""
         super().__init__(f"rule {rule!r} failed on {path}:{row}: {type(cause).__name__}: {cause}")
         self.rule = rule
         self.row = row

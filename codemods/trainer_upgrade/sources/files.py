@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -44,8 +45,6 @@ def write_atomically(path: Path, data: bytes, expected: bytes | None = None) -> 
         os.chmod(name, stat.S_IMODE(status.st_mode))
         os.replace(name, real)
     except BaseException:
-        try:
+        with contextlib.suppress(OSError):
             os.unlink(name)
-        except OSError:
-            pass
         raise

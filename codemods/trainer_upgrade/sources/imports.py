@@ -1,8 +1,8 @@
 """Imports that new text needs, and imports it no longer needs.
 
 Both work on the text after the edits. An import is never put into a ``try`` or under ``TYPE_CHECKING``, never
-after its first use, never twice, and never taken from where it may be wanted: a package's ``__init__``, ``__all__``,
-a ``try``, a line with ``noqa``.
+after its first use, never twice, and never taken from where it may be wanted: a package's ``__init__``,
+``__all__``, a ``try``, a line with ``noqa``.
 """
 
 from __future__ import annotations

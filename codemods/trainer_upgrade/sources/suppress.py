@@ -2,8 +2,8 @@
 
 - ``# noqa`` and ``# noqa: TRU101, TRU2`` on a line (flake8's grammar: a code stands for all it begins);
 - ``# trainer-upgrade: ignore`` and ``# trainer-upgrade: ignore[TRU101]`` on a line;
-- ``# trainer-upgrade: ignore-file`` and ``# flake8: noqa`` (or ``# flake8: noqa: TRU101``), each on a line of its
-  own, for the file.
+- ``# trainer-upgrade: ignore-file`` and ``# flake8: noqa`` (or ``# flake8: noqa: TRU101``), each on a line
+  of its own, for the file.
 
 A finding is off when its first or its last line says so; a string over several lines counts as one line.
 """

@@ -1,7 +1,7 @@
 """A file's bytes as text and back, and places in it.
 
-Nothing is normalised: line ends, tabs, form feeds, a byte order mark and a missing last newline are part of the
-text, so that writing back what was not edited gives the same bytes.
+Nothing is normalised: line ends, tabs, form feeds, a byte order mark and a missing last newline are part
+of the text, so that writing back what was not edited gives the same bytes.
 """
 
 from __future__ import annotations
