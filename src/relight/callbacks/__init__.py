@@ -1,20 +1,59 @@
-"""Callbacks, and the names under which the Trainer knows them."""
+"""Callbacks: code that runs at named moments of a run, apart from the model.
+
+The Trainer takes instances, or names of those whose defaults do: see :func:`resolve_callback`.
+"""
 
 from __future__ import annotations
 
 from relight.callbacks.callback import Callback
 from relight.callbacks.checkpoint import Checkpoint
+from relight.callbacks.device_stats_monitor import DeviceStatsMonitor
 from relight.callbacks.early_stopping import EarlyStopping
+from relight.callbacks.gradient_accumulation_scheduler import GradientAccumulationScheduler
+from relight.callbacks.lambda_function import LambdaCallback
+from relight.callbacks.lr_monitor import LearningRateMonitor
 from relight.callbacks.model_checkpoint import ModelCheckpoint
+from relight.callbacks.model_summary import ModelSummary
+from relight.callbacks.progress import ProgressBar, RichProgressBar, TQDMProgressBar
+from relight.callbacks.registry import register_callback, registered_callbacks, resolve_callback
+from relight.callbacks.rich_model_summary import RichModelSummary
 from relight.callbacks.stopping import StoppingCondition, TrainAtLeast
 from relight.callbacks.timer import Timer
 
 __all__ = [
     "Callback",
     "Checkpoint",
+    "DeviceStatsMonitor",
     "EarlyStopping",
+    "GradientAccumulationScheduler",
+    "LambdaCallback",
+    "LearningRateMonitor",
     "ModelCheckpoint",
+    "ModelSummary",
+    "ProgressBar",
+    "RichModelSummary",
+    "RichProgressBar",
     "StoppingCondition",
+    "TQDMProgressBar",
     "Timer",
     "TrainAtLeast",
+    "register_callback",
+    "registered_callbacks",
+    "resolve_callback",
 ]
+
+
+def _early_stopping() -> Callback:
+    # It has no default metric since Lightning 1.5; this is the one it had before.
+    return EarlyStopping(monitor="val_loss")
+
+
+register_callback("device_stats_monitor", DeviceStatsMonitor)
+register_callback("early_stopping", _early_stopping)
+register_callback("learning_rate_monitor", LearningRateMonitor)
+register_callback("model_checkpoint", ModelCheckpoint)
+register_callback("model_summary", ModelSummary)
+register_callback("progress_bar", TQDMProgressBar)
+register_callback("rich_model_summary", RichModelSummary)
+register_callback("rich_progress_bar", RichProgressBar)
+register_callback("timer", Timer)

@@ -25,8 +25,8 @@ def fill_template(template: str, metrics: MutableMapping[str, Tensor], equals: s
 
     Args:
         template: such as ``"{epoch}-{val/loss:.2f}"``; a metric's name may hold dots and slashes.
-        metrics: values by name; a metric that the template names and that is missing counts as 0 and is added,
-            as in Lightning.
+        metrics: values by name; a metric that the template names and that is missing counts as 0 and is
+            added, as in Lightning.
         equals: put the metric's name and this in front of each value; None for the value alone.
     """
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch.optim import Optimizer
 
+from relight.utilities.types import STEP_OUTPUT
+
 if TYPE_CHECKING:
     from relight.module import LightningModule
     from relight.trainer import Trainer
-
-#: What a training, validation or test step may return.
-StepOutput = Tensor | Mapping[str, Any] | None
 
 
 class Callback:
@@ -111,7 +110,7 @@ class Callback:
         self,
         trainer: Trainer,
         pl_module: LightningModule,
-        outputs: StepOutput,
+        outputs: STEP_OUTPUT,
         batch: Any,
         batch_idx: int,
     ) -> None:
@@ -162,7 +161,7 @@ class Callback:
         self,
         trainer: Trainer,
         pl_module: LightningModule,
-        outputs: StepOutput,
+        outputs: STEP_OUTPUT,
         batch: Any,
         batch_idx: int,
         dataloader_idx: int = 0,
@@ -197,7 +196,7 @@ class Callback:
         self,
         trainer: Trainer,
         pl_module: LightningModule,
-        outputs: StepOutput,
+        outputs: STEP_OUTPUT,
         batch: Any,
         batch_idx: int,
         dataloader_idx: int = 0,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import torch
+from lightning_utilities.core import rank_zero
 from torch import Tensor
 
 from relight.callbacks.stopping import StoppingCondition
@@ -17,8 +17,6 @@ from relight.utilities.rank_zero import rank_zero_warn
 if TYPE_CHECKING:
     from relight.module import LightningModule
     from relight.trainer import Trainer
-
-log = logging.getLogger(__name__)
 
 
 class EarlyStoppingReason(Enum):
@@ -181,7 +179,8 @@ class EarlyStopping(StoppingCondition):
             return True
         message = (
             f"Early stopping conditioned on metric `{self.monitor}` which is not available."
-            f" Pass in or modify your `EarlyStopping` callback to use any of the following: `{'`, `'.join(logs)}`"
+            " Pass in or modify your `EarlyStopping` callback to use any of the following:"
+            f" `{'`, `'.join(logs)}`"
         )
         if self.strict:
             raise RuntimeError(message)
@@ -235,7 +234,7 @@ class EarlyStopping(StoppingCondition):
 
     @staticmethod
     def _log_info(trainer: Trainer, message: str, log_rank_zero_only: bool) -> None:
-        if trainer.world_size == 1:
-            log.info(message)
-        elif not log_rank_zero_only or trainer.global_rank == 0:
-            log.info("[rank: %s] %s", trainer.global_rank, message)
+        if trainer.world_size > 1:
+            message = f"[rank: {trainer.global_rank}] {message}"
+        if not log_rank_zero_only or trainer.is_global_zero:
+            rank_zero.log.info(message)  # the logger of rank_zero_info, on any rank

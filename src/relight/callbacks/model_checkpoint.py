@@ -14,9 +14,9 @@ from torch import Tensor
 
 from relight.callbacks import _files
 from relight.callbacks._checkpoint_files import NamedCheckpoint
-from relight.callbacks.callback import StepOutput
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.rank_zero import rank_zero_info, rank_zero_warn
+from relight.utilities.types import STEP_OUTPUT
 
 if TYPE_CHECKING:
     from relight.module import LightningModule
@@ -31,12 +31,13 @@ class ModelCheckpoint(NamedCheckpoint):
     Arguments, file names and state are those of Lightning 2.6; checkpoint files go both ways.
 
     Args:
-        dirpath: directory or URL. By default ``<save_dir>/<name>/version_<n>/checkpoints`` of the first logger,
-            without a logger ``<default_root_dir>/checkpoints``.
+        dirpath: directory or URL. By default ``<save_dir>/<name>/version_<n>/checkpoints`` of the first
+            logger, without a logger ``<default_root_dir>/checkpoints``.
         filename: template such as ``"{epoch}-{val_loss:.2f}"``, without suffix; default ``"{epoch}-{step}"``.
         monitor: metric that decides which files are kept; None keeps the newest.
         verbose: tell what was saved and why.
-        save_last: also keep ``last.ckpt``, a copy of what was saved last; ``"link"`` makes it a symbolic link.
+        save_last: also keep ``last.ckpt``, a copy of what was saved last; ``"link"`` makes it a symbolic
+            link.
         save_top_k: how many files to keep; -1 all, 0 none. More than 1 needs ``monitor``.
         save_on_exception: save when an exception ends the fit.
         save_weights_only: leave out the state of optimizers, schedulers and loops.
@@ -210,7 +211,7 @@ class ModelCheckpoint(NamedCheckpoint):
         self,
         trainer: Trainer,
         pl_module: LightningModule,
-        outputs: StepOutput,
+        outputs: STEP_OUTPUT,
         batch: Any,
         batch_idx: int,
     ) -> None:
@@ -220,7 +221,7 @@ class ModelCheckpoint(NamedCheckpoint):
         if not due and self._train_time_interval is None:
             return
         if not pl_module.automatic_optimization:
-            # As 2.6: with manual optimization only steps trigger, and a metric of an earlier validation is used.
+            # As 2.6: with manual optimization only steps trigger, and the metric may be an old one.
             if due and not self._should_skip_saving_checkpoint(trainer):
                 candidates = self._monitor_candidates(trainer)
                 if self._is_missing(candidates):
@@ -231,7 +232,7 @@ class ModelCheckpoint(NamedCheckpoint):
         if not self._time_is_up(trainer) and not due:
             return
         candidates = self._monitor_candidates(trainer)
-        # A metric that is not there yet, or that the validation right after this batch will renew, is waited for.
+        # Wait for a metric that is not there yet, or that the validation after this batch will renew.
         if self._is_missing(candidates) or self._validation_will_renew_monitor(trainer):
             self._wait_for_validation = True
         elif not self._should_skip_saving_checkpoint(trainer):
@@ -344,8 +345,8 @@ class ModelCheckpoint(NamedCheckpoint):
             return
         if self.monitor not in monitor_candidates:
             message = (
-                f"`ModelCheckpoint(monitor={self.monitor!r})` could not find the monitored key in the returned"
-                f" metrics: {list(monitor_candidates)}."
+                f"`ModelCheckpoint(monitor={self.monitor!r})` could not find the monitored key in the"
+                f" returned metrics: {list(monitor_candidates)}."
                 f" HINT: Did you call `log({self.monitor!r}, value)` in the `LightningModule`?"
             )
             if self._validation_has_run:
@@ -441,13 +442,13 @@ class ModelCheckpoint(NamedCheckpoint):
 
     def to_yaml(self, filepath: str | os.PathLike[str] | None = None) -> None:
         """Write value by path of the files kept as YAML, by default into ``<dirpath>/best_k_models.yaml``."""
-        from relight.loggers._yaml import dump_yaml
+        from relight.loggers._hparams import yaml_module
 
         if filepath is None:
             assert self.dirpath is not None
             filepath = os.path.join(self.dirpath, "best_k_models.yaml")
         with self._fs.open(filepath, "w") as file:
-            file.write(dump_yaml({path: value.item() for path, value in self.best_k_models.items()}))
+            yaml_module().dump({path: value.item() for path, value in self.best_k_models.items()}, file)
 
 
 def _total(batches: int | float | list[int | float]) -> int | float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from relight.callbacks.callback import Callback
 
 if TYPE_CHECKING:
     from relight.trainer import Trainer
 
-__all__ = ["EarlyStopping", "StoppingCondition", "Timer", "TrainAtLeast"]
+__all__ = ["StoppingCondition", "TrainAtLeast"]
 
 
 class StoppingCondition(Callback):
@@ -58,16 +58,3 @@ class TrainAtLeast(StoppingCondition):
         return (not self.epochs or trainer.current_epoch >= self.epochs) and (
             not self.steps or trainer.global_step >= self.steps
         )
-
-
-def __getattr__(name: str) -> Any:
-    # The two conditions with modules of their own are also found here, where one looks for the idea.
-    if name == "EarlyStopping":
-        from relight.callbacks.early_stopping import EarlyStopping
-
-        return EarlyStopping
-    if name == "Timer":
-        from relight.callbacks.timer import Timer
-
-        return Timer
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -159,7 +159,8 @@ def _seconds(duration: str | timedelta | dict[str, int] | None) -> float | None:
     match = re.fullmatch(r"(\d+):(\d\d):(\d\d):(\d\d)", duration.strip())
     if match is None:
         raise MisconfigurationException(
-            f"`Timer(duration={duration!r})` is not a valid duration. Expected a string in the format DD:HH:MM:SS."
+            f"`Timer(duration={duration!r})` is not a valid duration."
+            " Expected a string in the format DD:HH:MM:SS."
         )
     days, hours, minutes, seconds = map(int, match.groups())
     return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()
