@@ -10,7 +10,9 @@ from importlib import import_module
 __all__ = ["MODULES", "load"]
 
 # Modules of this package that register rules, sorted.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (
+    "epoch_end",
+)
 
 
 def load() -> None:
