@@ -21,6 +21,10 @@ _MODULES: dict[Area, tuple[str, ...]] = {
 @cache
 def load(area: Area) -> tuple[Entry, ...]:
     """Return the entries of ``area``."""
+    if area is Area.IMPORT:
+        from trainer_upgrade.catalogue import imports
+
+        return tuple(imports.entries())
     found: list[Entry] = []
     for module in _MODULES.get(area, ()):
         found += import_module(f"trainer_upgrade.catalogue.{module}").ENTRIES

@@ -1,0 +1,296 @@
+"""Where a name of the legacy packages lives today: the import table, read when it is first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from trainer_upgrade.catalogue import import_kinds, relight_names
+from trainer_upgrade.catalogue.build import releases
+from trainer_upgrade.catalogue.entry import Applicability, Area, Entry, Replacement, Target
+
+__all__ = ["ImportFact", "ImportRow", "entries", "modules", "names", "resolve", "rows"]
+
+ROOT = "pytorch_lightning"
+FABRIC = "lightning_fabric"
+_HOW = {"s": Applicability.SAFE, "u": Applicability.UNSAFE, "m": Applicability.MANUAL}
+_ACTION = {
+    "moved": "move",
+    "external": "move",
+    "renamed": "rename",
+    "private": "rename",
+    "deprecated_alias": "rename",
+    "changed_meaning": "rename",
+}
+# Lightning's umbrella package shows these at its top.
+_UMBRELLA = frozenset(
+    {"Callback", "LightningDataModule", "LightningModule", "Trainer", "pytorch", "seed_everything"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFact:
+    """What became of one import path on one target.
+
+    Attributes:
+        status: ``kept``, ``moved``, ``renamed``, ``removed``, ``private``, ``deprecated_alias``,
+            ``stub_raises``, ``external`` or ``changed_meaning``.
+        new: The dotted path on the target: rooted at ``pytorch_lightning`` for Lightning and at ``relight``
+            for relight, or in another distribution (``torchmetrics.Accuracy``). ``None`` if there is none.
+        code: The catalogue's code; empty where nothing changed.
+        advice: One line that tells a person what to do; empty where nothing changed.
+        applicability: How sure a rewrite is.
+        deprecated_in: First release that warned, if known.
+        removed_in: First release without it, if known.
+        kind: ``name`` of a module's interface, ``incidental`` (there only because the module imported it),
+            ``private`` or ``module``.
+    """
+
+    status: str
+    new: str | None
+    code: str
+    advice: str
+    applicability: Applicability
+    deprecated_in: str | None
+    removed_in: str | None
+    kind: str = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """One line of the import table; paths are rooted at ``pytorch_lightning``.
+
+    Attributes:
+        home: The public path of the same object in 2.6, where ``new`` is not that.
+        outside: Its path in Lightning Fabric or Lightning Utilities, where it is defined there.
+    """
+
+    kind: str
+    old: str
+    status: str
+    new: str
+    home: str
+    outside: str
+    code: str
+    how: Applicability
+    deprecated: str | None
+    removed: str | None
+    hint: str
+
+
+_KINDS = {"n": "name", "i": "incidental", "p": "private", "m": "module"}
+
+
+def _long(path: str) -> str:
+    return ROOT + path if path.startswith(".") else path
+
+
+@cache
+def rows() -> tuple[ImportRow, ...]:
+    """Return the whole table."""
+    text = (files("trainer_upgrade.catalogue") / "data" / "imports.tsv").read_text(encoding="utf-8")
+    found = []
+    for line in text.splitlines()[1:]:
+        kind, old, status, new, home, outside, code, how, deprecated, removed, hint = line.split("\t")
+        found.append(
+            ImportRow(
+                _KINDS[kind],
+                _long(old),
+                status,
+                _long(new),
+                _long(home),
+                outside,
+                code,
+                _HOW[how],
+                deprecated or None,
+                removed or None,
+                hint,
+            )
+        )
+    return tuple(found)
+
+
+@cache
+def _by_name() -> dict[str, ImportRow]:
+    return {row.old: row for row in rows() if row.kind != "module"}
+
+
+@cache
+def modules() -> Mapping[str, ImportRow]:
+    """Return the modules that some release from 0.7 to 2.6 had, by path rooted at ``pytorch_lightning``."""
+    return {row.old: row for row in rows() if row.kind == "module"}
+
+
+@cache
+def _names() -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for row in rows():
+        if row.kind == "name":
+            module, _, name = row.old.rpartition(".")
+            found.setdefault(module, set()).add(name)
+    return {module: frozenset(those) for module, those in found.items()}
+
+
+def names(module: str) -> frozenset[str]:
+    """Return the public names that releases from 0.7 to 2.6 had in ``module``."""
+    return _names().get(module, frozenset())
+
+
+def _rooted(dotted: str) -> str | None:
+    """Return the path as rooted at ``pytorch_lightning`` or ``lightning_fabric``; ``None`` for other packages."""
+    root, _, rest = dotted.partition(".")
+    if root in (ROOT, FABRIC):
+        return dotted
+    if root == "lightning_lite":
+        return _lite(rest)
+    if root != "lightning":
+        return None
+    first, _, below = rest.partition(".")
+    if not rest:
+        return ROOT
+    if first == "pytorch":
+        return f"{ROOT}.{below}" if below else ROOT
+    if first in ("fabric", "Fabric"):
+        return (
+            f"{FABRIC}.{below}"
+            if first == "fabric" and below
+            else FABRIC
+            if first == "fabric"
+            else f"{FABRIC}.{rest}"
+        )
+    if first == "lite":
+        return _lite(below)
+    return f"{ROOT}.{rest}" if first in _UMBRELLA else None
+
+
+def _lite(rest: str) -> str:
+    """Return Fabric's path of a name of Lightning Lite, as Fabric was called in 1.8."""
+    if rest in ("LightningLite", "lite.LightningLite"):
+        return f"{FABRIC}.Fabric"
+    return f"{FABRIC}.{rest}" if rest else FABRIC
+
+
+def _lookup(dotted: str) -> tuple[ImportRow, str] | None:
+    """Return the row of the longest known name that ``dotted`` starts with, and what follows it."""
+    row = _by_name().get(dotted) or modules().get(dotted)
+    if row is not None:
+        return row, ""
+    head, rest = dotted, ""
+    while "." in head:
+        head, _, last = head.rpartition(".")
+        rest = f".{last}{rest}"
+        row = _by_name().get(head)
+        if row is not None:
+            return row, rest
+        if head in modules():
+            return None  # a module that never had that name
+    return None
+
+
+def resolve(dotted: str, target: Target) -> ImportFact | None:
+    """See :func:`trainer_upgrade.catalogue.resolve_import`."""
+    path = _rooted(dotted)
+    if path is None:
+        return None
+    if path == FABRIC or path.startswith(FABRIC + "."):
+        if dotted.startswith(("lightning_lite", "lightning.lite")):
+            advice = import_kinds.advice("TRU318", dotted, path, "2.0", "Lite is called Fabric")
+            return ImportFact("renamed", path, "TRU318", advice, Applicability.UNSAFE, "1.9", "2.0")
+        return ImportFact("kept", path, "", "", Applicability.SAFE, None, None)
+    found = _lookup(path)
+    if found is None:
+        return None
+    row, rest = found
+    fact = _on_lightning(row) if target is Target.LIGHTNING else _on_relight(row)
+    return replace(fact, new=fact.new + rest) if rest and fact.new else fact
+
+
+def _on_lightning(row: ImportRow) -> ImportFact:
+    advice = import_kinds.advice(row.code, row.old, row.new, row.removed, row.hint)
+    return ImportFact(
+        row.status, row.new or None, row.code, advice, row.how, row.deprecated, row.removed, row.kind
+    )
+
+
+@cache
+def _on_core() -> dict[str, str]:
+    """Return relight's path by every path of Lightning 2.6 that is the home of a name relight has."""
+    found = {}
+    for table in (relight_names.FABRIC, relight_names.NAMES):
+        for modern, here in table.items():
+            path = ROOT + modern[len("lightning.pytorch") :]
+            found[path] = here
+            row = _by_name().get(path)
+            if row is not None:
+                found.setdefault(row.home or row.new, here)
+    return found
+
+
+def on_relight(path: str) -> str | None:
+    """Return relight's path of a modern name rooted at ``pytorch_lightning``, or ``None``."""
+    core = _on_core()
+    if path in core:
+        return core[path]
+    row = _by_name().get(path)
+    return core.get(row.home or row.new) if row is not None else None
+
+
+def _on_relight(row: ImportRow) -> ImportFact:
+    if not row.new:
+        return _on_lightning(row)
+    core = on_relight(row.new) or (on_relight(row.home) if row.home else None)
+    here = core if core and not core.startswith(FABRIC) else row.outside or core
+    if here is None and not (row.new == ROOT or row.new.startswith(ROOT + ".")):
+        return _on_lightning(row)
+    if here is None:
+        advice = import_kinds.advice("TRU333", row.old, "", row.removed, row.hint)
+        code = row.code or "TRU333"
+        return ImportFact(
+            "removed", None, code, advice, Applicability.MANUAL, row.deprecated, row.removed, row.kind
+        )
+    status, code, how = row.status, row.code, row.how
+    if status in ("kept", "deprecated_alias"):
+        status, code, how = "moved", code or "TRU334", Applicability.SAFE
+    if status == "private" and not any(part.startswith("_") for part in here.split(".")):
+        status, how = "moved", Applicability.SAFE
+    # Fabric's class of the same name is near to Lightning's, but another.
+    if here.startswith(FABRIC) and here not in (row.outside, row.new) and how is Applicability.SAFE:
+        how = Applicability.UNSAFE
+    advice = import_kinds.advice(code, row.old, here, row.removed, row.hint)
+    return ImportFact(status, here, code, advice, how, row.deprecated, row.removed, row.kind)
+
+
+def entries() -> Iterator[Entry]:
+    """Yield an entry for each path that is gone or changed, its owner being the module."""
+    for row in rows():
+        if row.status == "kept":
+            continue
+        lightning, relight = _on_lightning(row), _on_relight(row)
+        owner, _, name = row.old.rpartition(".")
+        yield Entry(
+            code=row.code,
+            area=Area.IMPORT,
+            owner=owner if row.kind != "module" else "module",
+            name=name if row.kind != "module" else row.old,
+            deprecated_in=row.deprecated,
+            removed_in=row.removed,
+            relight=_replacement(relight),
+            lightning=_replacement(lightning),
+            applicability=lightning.applicability,
+            advice=lightning.advice,
+            source=releases(row.deprecated, row.removed) or "Lightning 2.6",
+            behaviour=import_kinds.BEHAVIOUR[row.status],
+            silent=row.status == "changed_meaning",
+            notes=row.hint,
+        )
+
+
+def _replacement(fact: ImportFact) -> Replacement:
+    if fact.new is None:
+        return Replacement("none")
+    new = fact.new
+    if new == ROOT or new.startswith(ROOT + "."):
+        new = "lightning.pytorch" + new[len(ROOT) :]
+    return Replacement(_ACTION.get(fact.status, "move"), new, text=new)

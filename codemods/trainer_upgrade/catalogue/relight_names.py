@@ -1,0 +1,132 @@
+"""What relight has of Lightning 2.x's public names, and where.
+
+Keys are dotted paths of ``lightning.pytorch`` 2.6, values those of relight or, for what relight leaves to
+Lightning Fabric (strategies, precision plugins, accelerators), of Fabric. Objects that Lightning itself takes
+from Fabric need no line here. A name that is in neither has no place on relight yet.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FABRIC", "NAMES"]
+
+
+def _same(prefix: str, *names: str) -> dict[str, str]:
+    """List names that relight has at Lightning's own path."""
+    return {f"lightning.pytorch.{prefix}{name}": f"relight.{prefix}{name}" for name in names}
+
+
+_OBJECTS: dict[str, str] = {
+    **_same("", "Trainer", "LightningModule", "LightningDataModule", "Callback", "seed_everything"),
+    **_same(
+        "callbacks.",
+        "Callback",
+        "Checkpoint",
+        "DeviceStatsMonitor",
+        "EarlyStopping",
+        "GradientAccumulationScheduler",
+        "LambdaCallback",
+        "LearningRateMonitor",
+        "ModelCheckpoint",
+        "ModelSummary",
+        "ProgressBar",
+        "RichModelSummary",
+        "RichProgressBar",
+        "TQDMProgressBar",
+        "Timer",
+    ),
+    **_same("loggers.", "CSVLogger", "Logger", "TensorBoardLogger"),
+    **_same("loggers.logger.", "DummyLogger", "rank_zero_experiment"),
+    **_same("profilers.", "AdvancedProfiler", "PassThroughProfiler", "Profiler", "SimpleProfiler"),
+    **_same("plugins.", "LayerSync", "TorchSyncBatchNorm"),
+    **_same("trainer.states.", "RunningStage", "TrainerFn", "TrainerState", "TrainerStatus"),
+    **_same(
+        "utilities.",
+        "CombinedLoader",
+        "GradClipAlgorithmType",
+        "grad_norm",
+        "move_data_to_device",
+        "rank_zero_deprecation",
+        "rank_zero_info",
+        "rank_zero_only",
+        "rank_zero_warn",
+    ),
+    **_same("utilities.rank_zero.", "WarningCache"),
+    **_same("utilities.exceptions.", "MisconfigurationException", "SIGTERMException"),
+    **_same("utilities.seed.", "isolate_rng"),
+    **_same("utilities.types.", "STEP_OUTPUT", "LRSchedulerConfig"),
+    **_same("utilities.memory.", "recursive_detach"),
+    **_same("core.hooks.", "CheckpointHooks", "DataHooks", "ModelHooks"),
+    **_same("core.optimizer.", "LightningOptimizer"),
+    "lightning.pytorch.core.mixins.HyperparametersMixin": "relight.core.hparams.HyperparametersMixin",
+    "lightning.pytorch.utilities.parsing.AttributeDict": "relight.core.hparams.AttributeDict",
+    "lightning.pytorch.utilities.warnings.PossibleUserWarning": "relight.utilities.rank_zero.PossibleUserWarning",
+}
+
+_MODULES: dict[str, str] = {
+    "lightning.pytorch": "relight",
+    **_same("", "callbacks", "loggers", "plugins", "profilers", "trainer", "utilities"),
+    **_same(
+        "callbacks.",
+        "callback",
+        "checkpoint",
+        "device_stats_monitor",
+        "early_stopping",
+        "gradient_accumulation_scheduler",
+        "lr_monitor",
+        "model_checkpoint",
+        "model_summary",
+        "progress",
+        "progress.progress_bar",
+        "progress.rich_progress",
+        "progress.tqdm_progress",
+        "rich_model_summary",
+        "timer",
+    ),
+    "lightning.pytorch.callbacks.lambda_function": "relight.callbacks.lambda_function",
+    **_same("loggers.", "csv_logs", "logger", "tensorboard"),
+    **_same("plugins.", "layer_sync"),
+    **_same("profilers.", "advanced", "base", "profiler", "simple"),
+    **_same("trainer.", "states"),
+    **_same("utilities.", "combined_loader", "exceptions", "grads", "memory", "rank_zero", "seed", "types"),
+    **_same("core.", "hooks", "optimizer"),
+    "lightning.pytorch.core.module": "relight.module",
+    "lightning.pytorch.core.datamodule": "relight.datamodule",
+}
+
+NAMES: dict[str, str] = {**_OBJECTS, **_MODULES}
+
+_STRATEGIES = (
+    "DDPStrategy",
+    "DeepSpeedStrategy",
+    "FSDPStrategy",
+    "ModelParallelStrategy",
+    "ParallelStrategy",
+    "SingleDeviceStrategy",
+    "SingleDeviceXLAStrategy",
+    "Strategy",
+    "XLAStrategy",
+)
+_PRECISION = (
+    "BitsandbytesPrecision",
+    "DeepSpeedPrecision",
+    "DoublePrecision",
+    "FSDPPrecision",
+    "HalfPrecision",
+    "MixedPrecision",
+    "Precision",
+    "TransformerEnginePrecision",
+    "XLAPrecision",
+)
+_ACCELERATORS = ("Accelerator", "CPUAccelerator", "CUDAAccelerator", "MPSAccelerator", "XLAAccelerator")
+
+FABRIC: dict[str, str] = {
+    **{f"lightning.pytorch.strategies.{name}": f"lightning_fabric.strategies.{name}" for name in _STRATEGIES},
+    **{f"lightning.pytorch.plugins.{name}": f"lightning_fabric.plugins.{name}" for name in _PRECISION},
+    **{
+        f"lightning.pytorch.accelerators.{name}": f"lightning_fabric.accelerators.{name}"
+        for name in _ACCELERATORS
+    },
+    "lightning.pytorch.strategies": "lightning_fabric.strategies",
+    "lightning.pytorch.accelerators": "lightning_fabric.accelerators",
+    "lightning.pytorch.plugins.environments": "lightning_fabric.plugins.environments",
+}
