@@ -18,6 +18,7 @@ _OFF: dict[str, object] = {
     "enable_model_summary": False,
     "num_sanity_val_steps": 0,
 }
+_NOT_BARE = ("TQDMProgressBar", "ModelCheckpoint")
 _REFUSED = ("fast_dev_run", "detect_anomaly", "profiler")
 
 
@@ -32,9 +33,13 @@ def translate_barebones(draft: Draft) -> None:
                 origin = draft.origin.get(name, name)
                 draft.refuse(
                     origin,
-                    f"`{origin}={show(draft.legacy.get(origin))}` next to `barebones=True` is refused; drop one",
+                    f"`{origin}={show(draft.legacy.get(origin))}` next to `barebones=True` is refused",
                 )
                 del draft.modern[name]
+        for each in [each for each in draft.callbacks if each.name in _NOT_BARE]:
+            name = each.argument
+            draft.refuse(name, f"`{name}={show(draft.legacy.get(name))}` next to `barebones=True` is refused")
+            draft.callbacks.remove(each)
     if draft.target is Target.LIGHTNING:
         draft.put("barebones", value)
     elif not value:

@@ -92,8 +92,8 @@ def _early_stopping(draft: Draft) -> None:
         draft.add_callback("EarlyStopping", "early_stop_callback", **arguments)
         draft.say(
             "early_stop_callback",
-            f'`early_stop_callback=True` → `EarlyStopping(monitor="{monitor}", patience=3, ...)`; until 0.9 it'
-            ' monitored "val_loss"',
+            f'`early_stop_callback=True` → `EarlyStopping(monitor="{monitor}", patience=3, ...)`; until 0.9'
+            ' it monitored "val_loss"',
             Applicability.SAFE if monitor == "val_loss" else Applicability.UNSAFE,
         )
     elif not value:
@@ -167,8 +167,8 @@ def _averaging(draft: Draft) -> None:
         draft.adapters["stochastic_weight_avg"] = True
         draft.say(
             "stochastic_weight_avg",
-            "`stochastic_weight_avg=True` → `StochasticWeightAveraging(swa_lrs=...)`: name the learning rate, the"
-            " flag took the optimizer's at the swap",
+            "`stochastic_weight_avg=True` → `StochasticWeightAveraging(swa_lrs=...)`: name the learning rate,"
+            " the flag took the optimizer's at the swap",
             Applicability.MANUAL,
         )
 

@@ -40,8 +40,8 @@ def gpu_problem(value: Any) -> str | None:
     """
     if isinstance(value, bool) or not isinstance(value, (int, str, list, tuple)):
         return f"GPUs are a number, a string or a list of numbers, not {show(value)}"
-    if _is_int(value):
-        return None if value == -1 or value >= 0 else "a negative number of GPUs selects none"
+    if isinstance(value, int):
+        return None if value >= -1 else "a negative number of GPUs selects none"
     if isinstance(value, str):
         if value == "-1":
             return None
@@ -82,7 +82,7 @@ def no_gpus(value: Any, release: tuple[int, int]) -> bool:
 
 
 def count(value: Any) -> int | None:
-    """Return how many devices a modern ``devices`` value asks for, if that can be told without the machine."""
+    """Return how many devices today's ``devices`` asks for, if that can be told without the machine."""
     if _is_int(value):
         return int(value) if value > 0 else None
     if isinstance(value, (list, tuple)):
@@ -116,9 +116,9 @@ def tpu_problem(value: Any) -> str | None:
     parsed = _tpu(value)
     if _is_int(parsed) and parsed in (1, _TPU_CORES):
         return None
-    if isinstance(parsed, (list, tuple)) and len(parsed) == 1 and _is_int(parsed[0]):
-        if 1 <= parsed[0] <= _TPU_CORES:
-            return None
+    one = isinstance(parsed, (list, tuple)) and len(parsed) == 1 and _is_int(parsed[0])
+    if one and 1 <= parsed[0] <= _TPU_CORES:
+        return None
     return f"TPU cores are 1, {_TPU_CORES} or a list of one core from 1 to {_TPU_CORES}, not {show(value)}"
 
 

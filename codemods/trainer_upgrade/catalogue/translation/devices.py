@@ -1,4 +1,4 @@
-"""``gpus``, ``num_processes``, ``tpu_cores``, ``ipus``, ``distributed_backend`` → ``accelerator``, ``devices``.
+"""``gpus``, ``num_processes``, ``tpu_cores``, ``ipus`` and the like → ``accelerator`` and ``devices``.
 
 What each release chose is in :mod:`~.eras`; here the choice is written down in today's words.
 """
@@ -33,6 +33,10 @@ def translate_devices(draft: Draft) -> None:
     """Translate everything that says where the training runs, the strategy included."""
     given = {name: draft.take(name) for name in (*_LEGACY, "accelerator", "devices")}
     backend, backend_argument = _backend(draft, given)
+    if backend == "ddp_cpu" and not is_none(draft.rest.get("strategy", MISSING)):
+        message = f'`{backend_argument}="ddp_cpu"`: `strategy` won over it; drop it'
+        draft.say(backend_argument, message, Applicability.UNSAFE)
+        backend, given["distributed_backend"] = None, MISSING
     accelerator = given["accelerator"]
     if (
         isinstance(accelerator, str)
@@ -65,6 +69,7 @@ def translate_devices(draft: Draft) -> None:
         backend=backend,
         num_nodes=draft.modern.get("num_nodes", 1),
         auto_select=bool(given["auto_select_gpus"]),
+        strategy=draft.rest.get("strategy", MISSING),
         is_legacy=draft.is_legacy,
     )
     try:
@@ -73,6 +78,7 @@ def translate_devices(draft: Draft) -> None:
         argument = tpu_argument if refused.argument == "tpu_cores" else refused.argument
         draft.refuse(argument, f"`{argument}={show(draft.legacy.get(argument))}`: {refused.why}")
         given[argument] = MISSING
+        draft.modern.pop(argument, None)
         return _leave_open(draft, given)
     if chosen.accelerator == "ipu":
         draft.refuse(

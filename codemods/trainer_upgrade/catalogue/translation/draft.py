@@ -55,7 +55,9 @@ def show(value: object) -> str:
     """Write a value for a message: one line, short, and never the ``repr`` of a foreign object."""
     if isinstance(value, Instance):
         return f"{value.name}(...)"
-    if (isinstance(value, (list, tuple)) and all(isinstance(each, _PLAIN) for each in value)) or (isinstance(value, dict) and all(isinstance(part, _PLAIN) for item in value.items() for part in item)):
+    if (isinstance(value, (list, tuple)) and all(isinstance(each, _PLAIN) for each in value)) or (
+        isinstance(value, dict) and all(isinstance(part, _PLAIN) for item in value.items() for part in item)
+    ):
         text = repr(value)
     elif isinstance(value, _PLAIN):
         text = f'"{value}"' if isinstance(value, str) and '"' not in value else repr(value)
@@ -81,7 +83,7 @@ class Draft:
         is_legacy: Something in the arguments is not of the 2.x dialect, so what is ambiguous is legacy too.
     """
 
-    def __init__(
+    def __init__(  # noqa: D107
         self, legacy: Mapping[str, Any], *, target: Target, release: tuple[int, int], defaults: bool
     ) -> None:
         self.legacy = dict(legacy)

@@ -1,4 +1,4 @@
-"""Arguments whose business is no longer the Trainer's: the module, the data module, the tuner, the logger, fit.
+"""Arguments that moved to the module, the data module, the tuner, the logger and ``fit``.
 
 Sources: ``trainer.py`` and the connectors of 1.4.9, 1.5.10 and 1.9.5.
 """
@@ -61,7 +61,7 @@ def _module(draft: Draft) -> None:
             draft.adapters["truncated_bptt_steps"] = value
             draft.say(
                 "truncated_bptt_steps",
-                f"`truncated_bptt_steps={show(value)}`: split the batch in `training_step`, with manual optimization",
+                f"`truncated_bptt_steps={show(value)}`: split the batch in a manual `training_step`",
                 Applicability.MANUAL,
             )
     _grad_norm(draft)
@@ -98,7 +98,7 @@ def _grad_norm(draft: Draft) -> None:
     draft.adapters[name] = value
     draft.say(
         name,
-        f"`{name}={show(value)}`: in the module's `on_before_optimizer_step`, log `grad_norm(self, {show(value)})`",
+        f"`{name}={show(value)}`: log `grad_norm(self, {show(value)})` in `on_before_optimizer_step`",
         Applicability.MANUAL,
     )
 
@@ -112,7 +112,7 @@ def _datamodule(draft: Draft) -> None:
             draft.datamodule["prepare_data_per_node"] = False
             draft.say(
                 "prepare_data_per_node",
-                f"`prepare_data_per_node={show(value)}` → an attribute of what has `prepare_data`: data module or module",
+                f"`prepare_data_per_node={show(value)}` → an attribute of what has `prepare_data`",
                 Applicability.UNSAFE,
             )
     value = draft.take("multiple_trainloader_mode")
@@ -123,7 +123,7 @@ def _datamodule(draft: Draft) -> None:
             draft.adapters["multiple_trainloader_mode"] = value
             draft.say(
                 "multiple_trainloader_mode",
-                f'`multiple_trainloader_mode={show(value)}`: wrap the loaders in `CombinedLoader(..., mode="{value}")`',
+                f'`multiple_trainloader_mode={show(value)}`: make it `CombinedLoader(..., mode="{value}")`',
                 Applicability.MANUAL,
             )
         else:
@@ -142,7 +142,7 @@ def _tuner(draft: Draft) -> None:
             keyword = f", attr_name={show(value)}" if isinstance(value, str) else ""
             draft.say(
                 "auto_lr_find",
-                f"`auto_lr_find={show(value)}` → `Tuner(trainer).lr_find(model{keyword})` where `tune` is called",
+                f"`auto_lr_find={show(value)}` → `Tuner(trainer).lr_find(model{keyword})` for `tune`",
                 Applicability.UNSAFE,
             )
     value = draft.take("auto_scale_batch_size")
@@ -154,8 +154,8 @@ def _tuner(draft: Draft) -> None:
             keyword = f", mode={show(value)}" if isinstance(value, str) else ""
             draft.say(
                 "auto_scale_batch_size",
-                f"`auto_scale_batch_size={show(value)}` → `Tuner(trainer).scale_batch_size(model{keyword})` where"
-                " `tune` is called",
+                f"`auto_scale_batch_size={show(value)}` → `Tuner(trainer).scale_batch_size(model{keyword})`"
+                " for `tune`",
                 Applicability.UNSAFE,
             )
 
@@ -183,8 +183,8 @@ def _logger(draft: Draft) -> None:
             draft.logger.setdefault("flush_logs_every_n_steps", value)
             draft.say(
                 name,
-                f"`{name}={show(value)}` → the logger's `flush_logs_every_n_steps` (CSVLogger), or `max_queue`"
-                " (TensorBoardLogger)",
+                f"`{name}={show(value)}` → the logger's `flush_logs_every_n_steps` (CSVLogger) or"
+                " `max_queue` (TensorBoardLogger)",
                 Applicability.UNSAFE,
             )
 
@@ -214,8 +214,8 @@ def _checks(draft: Draft) -> None:
             detect, origin = True, "terminate_on_nan"
             draft.say(
                 "terminate_on_nan",
-                "`terminate_on_nan=True` → `detect_anomaly=True`, which is slower and looks at gradients; nearer to it:"
-                ' `EarlyStopping(monitor="<loss>", check_finite=True)`',
+                "`terminate_on_nan=True` → `detect_anomaly=True`, which is slower and looks at gradients;"
+                ' nearer to it: `EarlyStopping(monitor="<loss>", check_finite=True)`',
                 Applicability.UNSAFE,
             )
     if detect is not MISSING:

@@ -1,8 +1,8 @@
 """Which devices a release chose when several arguments asked for some.
 
 There were two ways. Until 1.5 each kind of hardware had an argument and GPUs won; ``accelerator`` and
-``devices`` came on top in 1.4. From 1.6 on the old arguments were folded into ``accelerator`` and ``devices``,
-and the first of ``num_processes``, ``gpus``, ``ipus``, ``tpu_cores`` that was not empty won.
+``devices`` came on top in 1.4. From 1.6 on the old arguments were folded into ``accelerator`` and
+``devices``, and the first of ``num_processes``, ``gpus``, ``ipus``, ``tpu_cores`` that was not empty won.
 
 Sources: the accelerator connectors of 1.5.10 and 1.9.5 (read side by side with 1.4.9, 1.6.5 and 1.7.7).
 """
@@ -27,13 +27,18 @@ __all__ = ["FOLDED_SINCE", "GPU_NAMES", "Chosen", "Refused", "Request", "choose"
 
 FOLDED_SINCE = (1, 6)
 GPU_NAMES = ("gpu", "cuda", "mps")
-_EMPTY = ([], 0, "0")
+_EMPTY: tuple[Any, ...] = ([], 0, "0")
 
 
 class Refused(Exception):
-    """The old release raised an error."""
+    """The old release raised an error.
 
-    def __init__(self, argument: str, why: str) -> None:
+    Args:
+        argument: The argument that was wrong.
+        why: What was wrong with it.
+    """
+
+    def __init__(self, argument: str, why: str) -> None:  # noqa: D107
         super().__init__(why)
         self.argument = argument
         self.why = why
@@ -57,6 +62,7 @@ class Request:
     backend: str | None = None
     num_nodes: Any = MISSING
     auto_select: bool = False
+    strategy: Any = MISSING
     is_legacy: bool = True
 
 
@@ -70,6 +76,7 @@ class Chosen:
         decided_by: The argument that decided; empty when none was given.
         lost: Arguments that had no say, with the reason.
         strategy_counts: Whether a named strategy had any effect.
+        by_name: Until 1.5, whether ``accelerator="cpu"`` was written; DataParallel then stayed what it was.
     """
 
     accelerator: Any = MISSING
@@ -77,6 +84,7 @@ class Chosen:
     decided_by: str = ""
     lost: dict[str, str] = field(default_factory=dict)
     strategy_counts: bool = True
+    by_name: bool = False
 
     @property
     def number(self) -> int | None:
@@ -94,6 +102,8 @@ def choose(request: Request) -> Chosen:
     """
     chosen = _folded(request) if request.release >= FOLDED_SINCE else _one_argument_a_kind(request)
     _check(request, chosen)
+    if request.release < FOLDED_SINCE:
+        _check_nodes(request, chosen)
     return chosen
 
 
@@ -108,8 +118,6 @@ def _folded(request: Request) -> Chosen:
         chosen.accelerator = MISSING
     if is_none(chosen.devices):
         chosen.devices = MISSING
-    elif chosen.accelerator is MISSING and chosen.devices == "auto":
-        raise Refused("devices", '`devices="auto"` needs an `accelerator`')
     else:
         chosen.decided_by = "devices"
 
@@ -133,6 +141,8 @@ def _folded(request: Request) -> Chosen:
                 kinds[name] for name in ("num_processes", "gpus", "tpu_cores", "ipus") if name in asked
             )
     if chosen.accelerator is MISSING:
+        if chosen.devices == "auto":
+            raise Refused("devices", '`devices="auto"` needs an `accelerator`')
         chosen.accelerator = "cpu"
         if chosen.devices is MISSING:
             chosen.devices = 1
@@ -201,6 +211,10 @@ def _early_cpu(request: Request, processes: Any, devices: Any) -> Chosen:
     for name in ("gpus", "tpu_cores"):
         if not is_none(getattr(request, name)):
             chosen.lost[name] = "the CPU was asked for"
+    asked_for_gpus = not no_gpus(request.gpus, request.release)
+    if request.backend is None and asked_for_gpus and is_none(request.strategy) and chosen.devices != 1:
+        chosen.devices = 1  # processes were only started by themselves where no GPU was asked for
+    chosen.by_name = request.backend != "ddp_cpu"
     return chosen
 
 
@@ -227,15 +241,28 @@ def _check(request: Request, chosen: Chosen) -> None:
     if chosen.devices is MISSING or chosen.devices == "auto":
         return
     problem = None
-    if chosen.accelerator == "cpu":
+    if chosen.accelerator != "cpu" and chosen.devices in _EMPTY:
+        problem = f"{show(chosen.devices)} asks for no device at all"
+    elif chosen.accelerator == "cpu":
         problem = cpu_problem(chosen.devices)
     elif chosen.accelerator in GPU_NAMES:
         problem = gpu_problem(chosen.devices)
-        if problem is None and chosen.devices in (0, "0", []):
-            problem = "no GPU is asked for"
+    elif chosen.accelerator == "auto" and cpu_problem(chosen.devices):
+        problem = gpu_problem(chosen.devices)  # refused whichever of the two there is
     elif chosen.accelerator == "tpu":
         problem = (
             None if chosen.decided_by == "devices" and not request.is_legacy else tpu_problem(chosen.devices)
         )
     if problem:
         raise Refused(chosen.decided_by or "devices", problem)
+
+
+def _check_nodes(request: Request, chosen: Chosen) -> None:
+    """Several nodes needed a strategy, and none was chosen for them where a GPU was asked for."""
+    nodes = request.num_nodes
+    if not isinstance(nodes, int) or nodes <= 1 or request.backend or not is_none(request.strategy):
+        return
+    one_gpu = chosen.accelerator == "gpu" and chosen.number == 1
+    cpu_despite_gpus = chosen.by_name and not no_gpus(request.gpus, request.release)
+    if one_gpu or cpu_despite_gpus:
+        raise Refused("num_nodes", "several nodes need a `strategy`")

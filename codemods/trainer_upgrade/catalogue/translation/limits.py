@@ -124,7 +124,7 @@ def _reload(draft: Draft) -> None:
         if every not in (MISSING, 1):
             draft.say(
                 "reload_dataloaders_every_n_epochs",
-                f"`reload_dataloaders_every_n_epochs={show(every)}`: `reload_dataloaders_every_epoch` won over it",
+                f"`reload_dataloaders_every_n_epochs={show(every)}`: the older argument won over it",
                 Applicability.UNSAFE,
             )
         draft.put("reload_dataloaders_every_n_epochs", 1, "reload_dataloaders_every_epoch")

@@ -19,7 +19,16 @@ _NEW = {
     "bf16": "bf16-mixed",
 }
 _TODAY = frozenset(
-    ["64-true", "32-true", "16-true", "bf16-true", "16-mixed", "bf16-mixed", "transformer-engine", "transformer-engine-float16"]
+    [
+        "64-true",
+        "32-true",
+        "16-true",
+        "bf16-true",
+        "16-mixed",
+        "bf16-mixed",
+        "transformer-engine",
+        "transformer-engine-float16",
+    ]
 )
 # apex's levels: how much of the model was cast to half.
 _APEX = {

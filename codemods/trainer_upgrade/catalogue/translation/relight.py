@@ -16,7 +16,7 @@ __all__ = ["spread"]
 
 
 def spread(draft: Draft) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return the constructor's arguments and those of the entry points; add callbacks and plugins to the draft."""
+    """Return the constructor's arguments and the entry points'; add callbacks and plugins to the draft."""
     constructor: dict[str, Any] = {}
     stages: dict[str, dict[str, Any]] = {stage: {} for stage in EVERY_ENTRY_POINT}
     for name, value in draft.modern.items():

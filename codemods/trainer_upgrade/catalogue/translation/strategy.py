@@ -72,7 +72,19 @@ LEGACY_STRATEGIES: dict[str, NewName] = {
 """Names that 2.6 does not know, or knows as a deprecated alias only."""
 
 BACKENDS: frozenset[str] = frozenset(
-    ["dp", "ddp", "ddp2", "ddp_spawn", "ddp_cpu", "horovod", "ddp_sharded", "ddp_sharded_spawn", "ddp_fully_sharded", "deepspeed", "tpu_spawn"]
+    [
+        "dp",
+        "ddp",
+        "ddp2",
+        "ddp_spawn",
+        "ddp_cpu",
+        "horovod",
+        "ddp_sharded",
+        "ddp_sharded_spawn",
+        "ddp_fully_sharded",
+        "deepspeed",
+        "tpu_spawn",
+    ]
 )
 """Strategies that ``distributed_backend`` and, from 1.0 to 1.6, ``accelerator`` took."""
 
@@ -105,7 +117,7 @@ def looks_for_unused(name: object) -> bool:
 
 
 def for_relight(name: str) -> tuple[str, bool | None]:
-    """Return Fabric's name of a strategy, and whether unused parameters are to be looked for if it cannot say."""
+    """Return Fabric's name of a strategy, and what that name cannot say of unused parameters."""
     return _FABRIC.get(name, (name, None))
 
 

@@ -36,12 +36,12 @@ def translate_strategy(draft: Draft, chosen: Chosen, backend: str | None, backen
             if origin == "plugins":
                 draft.say(
                     backend_argument,
-                    f"`{backend_argument}={show(backend)}`: the strategy among `plugins` won over it; drop it",
+                    f"`{backend_argument}={show(backend)}`: the strategy in `plugins` won over it; drop it",
                 )
             else:
                 draft.refuse(
                     backend_argument,
-                    f"`{backend_argument}={show(backend)}` and `strategy={show(value)}` were refused together",
+                    f"`{backend_argument}={show(backend)}`, `strategy={show(value)}` were refused together",
                 )
         else:
             value, origin = backend, backend_argument
@@ -85,7 +85,9 @@ def _by_name(draft: Draft, chosen: Chosen, name: str, origin: str, written: str)
     if name in _PLAIN_DDP and not chosen.strategy_counts:
         draft.say(origin, f"{before} had no effect on one CPU process; drop it", Applicability.UNSAFE)
         return
-    if name == "dp" and chosen.number == 1 and _nodes(draft) == 1:
+    if name == "dp" and (chosen.by_name or chosen.number == 1) and _nodes(draft) == 1:
+        if chosen.by_name and chosen.number != 1:
+            draft.put("devices", 1)
         draft.say(origin, f"{before} had one device, where it does nothing; drop it", Applicability.UNSAFE)
         return
     new = renamed(name)
@@ -107,7 +109,7 @@ def _falls_back(draft: Draft, chosen: Chosen) -> bool:
         return False
     if draft.release >= FOLDED_SINCE:
         return True
-    return chosen.strategy_counts
+    return chosen.strategy_counts and not chosen.by_name
 
 
 def _put_name(draft: Draft, name: str, origin: str) -> None:

@@ -64,7 +64,7 @@ class Translation:
 
     Attributes:
         constructor: Arguments of the target's Trainer. Objects (callbacks, loggers, plugins, strategies) pass
-            through; a callback instance that came in an argument of its own is appended to ``callbacks`` here.
+            through; a callback that came in an argument of its own is appended to ``callbacks`` here.
         entry_points: Arguments of ``fit``, ``validate``, ``test`` and ``predict``. For Lightning only
             ``ckpt_path``; for relight also what its constructor leaves to them (``limit_batches`` …).
         callbacks: Callbacks to add, by name.
