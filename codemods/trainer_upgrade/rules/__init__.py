@@ -12,6 +12,8 @@ __all__ = ["MODULES", "load"]
 # Modules of this package that register rules, sorted.
 MODULES: tuple[str, ...] = (
     "epoch_end",
+    "hook_signatures",
+    "loader_index",
 )
 
 
