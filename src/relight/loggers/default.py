@@ -12,11 +12,13 @@ _warnings = WarningCache()
 
 
 def default_logger(save_dir: str | os.PathLike[str]) -> Logger:
-    """Return a TensorBoardLogger if TensorBoard can be imported, else a CSVLogger, as Lightning does since 1.9."""
+    """Return a TensorBoardLogger if it can be used, else a CSVLogger, as Lightning since 1.9 does."""
     if any(importlib.util.find_spec(name) is not None for name in ("tensorboard", "tensorboardX")):
+        from lightning_fabric.plugins.environments import SLURMEnvironment
+
         from relight.loggers.tensorboard import TensorBoardLogger
 
-        return TensorBoardLogger(save_dir, version=os.environ.get("SLURM_JOB_ID") or None)
+        return TensorBoardLogger(save_dir, version=SLURMEnvironment.job_id())
     from relight.loggers.csv_logs import CSVLogger
 
     _warnings.warn(

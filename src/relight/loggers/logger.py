@@ -40,13 +40,15 @@ class DummyExperiment:
         """Do nothing."""
 
     def __getattr__(self, name: str) -> Callable[..., None]:
+        """Return a method that does nothing."""
         return self.nop
 
     def __getitem__(self, index: Any) -> DummyExperiment:
+        """Return itself."""
         return self
 
     def __setitem__(self, *args: Any) -> None:
-        pass
+        """Do nothing."""
 
 
 class DummyLogger(Logger):

@@ -113,8 +113,8 @@ class TensorBoardLogger(Logger, FabricTensorBoardLogger):
         example = model.example_input_array if input_array is None else input_array
         if not isinstance(example, (Tensor, tuple)):
             rank_zero_warn(
-                "Could not log computational graph to TensorBoard: `model.example_input_array` or `input_array`"
-                f" has to be a tensor or a tuple of the arguments of `forward`, got {type(example).__name__}."
+                "Could not log computational graph to TensorBoard: `model.example_input_array` or"
+                f" `input_array` has to be a tensor or a tuple of the arguments of `forward`, got {type(example).__name__}."
             )
             return
         example = model.transfer_batch_to_device(

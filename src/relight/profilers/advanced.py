@@ -45,7 +45,9 @@ class AdvancedProfiler(Profiler):
         """Begin to measure; from Python 3.12 on only one cProfile may run."""
         for profile in self.profiled_actions.values():
             profile.disable()
-        self.profiled_actions.setdefault(action_name, cProfile.Profile()).enable()
+        if action_name not in self.profiled_actions:
+            self.profiled_actions[action_name] = cProfile.Profile()
+        self.profiled_actions[action_name].enable()
 
     def stop(self, action_name: str) -> None:
         """End to measure."""

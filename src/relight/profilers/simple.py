@@ -77,5 +77,5 @@ class SimpleProfiler(Profiler):
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["|  " + "  |  ".join(map(str.ljust, row, widths)) + "  |" for row in table]
         rule = "-" * len(lines[0])
-        body = [lines[0], rule, *(lines[1:2] + [rule] + lines[2:] if self.extended else lines[1:])]
+        body = [lines[0], rule, *([lines[1], rule, *lines[2:]] if self.extended else lines[1:])]
         return "\n".join([self._title(), "", rule, *body, rule, ""])

@@ -138,7 +138,8 @@ class ProgressBar(Callback):
             rank_zero_warn(
                 f"The progress bar already tracks a metric with the name(s) '{', '.join(same)}' and"
                 f" `self.log('{same[0]}', ..., prog_bar=True)` will overwrite this value."
-                " If this is undesired, change the name or override `get_metrics()` in the progress bar callback."
+                " If this is undesired, change the name or override `get_metrics()` in the progress bar"
+                " callback."
             )
         return {**standard, **logged}
 
