@@ -14,6 +14,9 @@ MODULES: tuple[str, ...] = (
     "epoch_end",
     "hook_signatures",
     "loader_index",
+    "manual_optimization",
+    "multiple_optimizers",
+    "truncated_bptt",
 )
 
 
