@@ -11,8 +11,14 @@ __all__ = ["MODULES", "load"]
 
 # Modules of this package that register rules, sorted.
 MODULES: tuple[str, ...] = (
+    "datamodule_init",
+    "dead_hooks",
     "epoch_end",
+    "hook_parameters",
     "hook_signatures",
+    "hparams",
+    "import_uses",
+    "imports",
     "loader_index",
     "manual_optimization",
     "multiple_optimizers",
