@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.index import Project
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.rules import load
-from trainer_upgrade.rules.registry import RuleError, run_rules
+from trainer_upgrade.rules.registry import Rule, RuleError, run_rules
 from trainer_upgrade.sources.files import write_atomically
 from trainer_upgrade.sources.imports import add_imports, remove_imports
 from trainer_upgrade.sources.suppress import Suppressions
@@ -98,8 +98,10 @@ class FileResult:
         return self.before != self.after
 
 
-def check_file(file: FileContext, options: Options | None = None) -> list[Finding]:
-    """Run all rules over one file; what comments, version checks or options exclude is left out.
+def check_file(
+    file: FileContext, options: Options | None = None, rules: Sequence[Rule] | None = None
+) -> list[Finding]:
+    """Run rules (all, by default) over one file; what comments, version checks or options exclude is left out.
 
     Returns:
         The findings in the order of the text, each once.
@@ -108,8 +110,9 @@ def check_file(file: FileContext, options: Options | None = None) -> list[Findin
         RuleError: A rule raised.
     """
     options = options or Options()
-    load()
-    found = [each for each in run_rules(file) if options.wants(each.code)]
+    if rules is None:
+        load()
+    found = [each for each in run_rules(file, rules) if options.wants(each.code)]
     if not found:
         return []
     suppressions = Suppressions(file.source, file.module.lines)
@@ -126,7 +129,12 @@ class Engine:
     """Runs rules over the files of a project."""
 
     def __init__(
-        self, project: Project, options: Options | None = None, *, display: dict[Path, Path] | None = None
+        self,
+        project: Project,
+        options: Options | None = None,
+        *,
+        display: dict[Path, Path] | None = None,
+        rules: Sequence[Rule] | None = None,
     ) -> None:
         """Run over a project's files.
 
@@ -134,10 +142,12 @@ class Engine:
             project: The files and what they mean.
             options: What the user asked for.
             display: How findings name a file, where that is not its absolute path.
+            rules: The rules to run; all by default.
         """
         self.project = project
         self.options = options or Options()
         self._display = display or {}
+        self._rules = rules
         # Fixes that broke a file: never tried again.
         self._rejected: set[tuple[Path, object]] = set()
 
@@ -244,7 +254,7 @@ class Engine:
         file = FileContext(module, self.project, fixing=fixing, options=self.options.flags, display=shown)
         notes = [each for each in result.findings if each.code == NOT_APPLIED] if again else []
         try:
-            result.findings = check_file(file, self.options) + notes
+            result.findings = check_file(file, self.options, self._rules) + notes
         except RuleError as error:
             if self.options.strict:
                 raise

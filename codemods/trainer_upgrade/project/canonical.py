@@ -38,6 +38,7 @@ _FLAT = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=8192)
 def root_of(dotted: str) -> str | None:
     """Return the Lightning root a dotted name starts with (``lightning.pytorch``), or ``None``."""
     for root in _FOREIGN:

@@ -4,10 +4,7 @@ Files are looked up when a name leads to them, so that a single file given on th
 pre-commit hook does) sees the same base classes as a run over the whole tree. What looks the other way,
 from a class to its subclasses, needs all files: they are scanned once, when first asked for.
 
-Which files are parsed: those whose bytes contain a word of Lightning (``LIGHTNING_WORDS``), and those that
-import, directly or through other files of the project, one that does. Imports are found with a regular
-expression for that purpose, so a file that has nothing to do with Lightning costs a search and is never
-parsed.
+Which files are parsed is decided by :mod:`trainer_upgrade.project.relevance`.
 """
 
 from __future__ import annotations
@@ -18,7 +15,8 @@ from pathlib import Path
 
 from trainer_upgrade.catalogue.entry import Target
 from trainer_upgrade.project.discovery import discover
-from trainer_upgrade.project.module import LIGHTNING_WORDS, Module, imported_names
+from trainer_upgrade.project.module import Module
+from trainer_upgrade.project.relevance import Relevance
 
 __all__ = ["Project"]
 
@@ -57,8 +55,10 @@ class Project:
         self._modules: dict[Path, Module] = {}
         self._listings: dict[str, dict[str, bool]] = {}
         self._found: dict[tuple[tuple[str, ...], str], Module | None] = {}
+        self._tops: dict[tuple[tuple[str, ...], str], bool] = {}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._relevant: dict[Path, bool] = {}
+        self._relevance = Relevance(self)
         self._scanned: set[Path] = set()
         self._scanned_roots: set[str] = set()
         # Results of name resolution and class lookup, dropped when a file changes.
@@ -77,56 +77,39 @@ class Project:
     def add(self, module: Module) -> None:
         """Let a module that was made elsewhere stand for its file, which becomes one to work on."""
         self.files = tuple(sorted({*self.files, module.path}))
+        known = self._modules.get(module.path)
         self._modules[module.path] = module
-        self._relevant.pop(module.path, None)
-        self.memo.clear()
+        if known is not None:
+            self._forget(module.path)
 
     def replace(self, path: Path, data: bytes) -> Module:
         """Let a file have new contents (not written to disk); everything derived from names is forgotten."""
         path = absolute(path)
         self._overlay[path] = data
         self._modules.pop(path, None)
+        self._forget(path)
+        return self.module(path)
+
+    def _forget(self, path: Path) -> None:
+        """Drop what was worked out with an older text of a file."""
         self._relevant.clear()
+        self._relevance = Relevance(self)
         self._found = {
             key: value for key, value in self._found.items() if value is None or value.path != path
         }
         self.memo.clear()
-        return self.module(path)
 
     def relevant(self, path: Path) -> bool:
-        """Whether a file may have to do with Lightning: by its words, or by files of the project it imports.
+        """Whether a file may have to do with Lightning: see :mod:`trainer_upgrade.project.relevance`.
 
         Raises:
             OSError: The file cannot be read.
         """
         path = absolute(path)
         known = self._relevant.get(path)
-        if known is not None:
-            return known
-        if self._has_words(self.module(path)):
-            self._relevant[path] = True
-            return True
-        seen = {path}
-        queue = [path]
-        for current in queue:
-            for other in self._imports(self.module(current)):
-                if other.path in seen:
-                    continue
-                seen.add(other.path)
-                hit = self._relevant.get(other.path)
-                if hit is None:
-                    try:
-                        hit = self._has_words(other)
-                    except OSError:
-                        continue
-                    if not hit:
-                        queue.append(other.path)
-                if hit:
-                    self._relevant[path] = self._relevant[other.path] = True
-                    return True
-        for each in seen:
-            self._relevant[each] = False
-        return False
+        if known is None:
+            known = self._relevant[path] = self._relevance.relevant(self.module(path))
+        return known
 
     def everything(self) -> tuple[Path, ...]:
         """Return all Python files of the projects that the files to work on belong to, sorted."""
@@ -152,11 +135,24 @@ class Project:
 
     def find(self, dotted: str, importer: Module) -> Module | None:
         """Return the file of the project that ``import dotted`` in ``importer`` reaches, or ``None``."""
-        bases = self._import_bases(importer.path)
+        if not self.top_level(dotted.partition(".")[0], importer):
+            return None
+        bases = self._import_bases(importer)
         key = (bases, dotted)
         if key not in self._found:
             self._found[key] = self._find(bases, dotted.split("."))
         return self._found[key]
+
+    def top_level(self, name: str, importer: Module) -> bool:
+        """Whether the project may have a top-level module or directory of a name, seen from a file."""
+        bases = self._import_bases(importer)
+        key = (bases, name)
+        if key not in self._tops:
+            listings = [self._listing(base) for base in bases]
+            self._tops[key] = any(
+                listing.get(name) is True or name + ".py" in listing for listing in listings
+            )
+        return self._tops[key]
 
     def find_from(self, level: int, name: str | None, importer: Module) -> Module | None:
         """Return the file that the module part of ``from ..name import x`` reaches, or ``None``."""
@@ -173,27 +169,6 @@ class Project:
         return self._found[key]
 
     # Inner works
-
-    def _has_words(self, module: Module) -> bool:
-        data = module.data
-        return any(word in data for word in LIGHTNING_WORDS)
-
-    def _imports(self, module: Module) -> Iterator[Module]:
-        try:
-            data = module.data
-        except OSError:
-            return
-        for name, members in imported_names(data):
-            stripped = name.lstrip(".")
-            level = len(name) - len(stripped)
-            found = self.find_from(level, stripped or None, module)
-            if found is not None:
-                yield found
-            for member in members:
-                inner = f"{stripped}.{member}" if stripped else member
-                found = self.find_from(level, inner, module)
-                if found is not None:
-                    yield found
 
     def _file(self, path: Path) -> Module | None:
         listing = self._listing(str(path.parent))
@@ -264,13 +239,15 @@ class Project:
         given = [str(root) for root in self._roots if Path(directory).is_relative_to(root)]
         return min(given, key=len) if given else self._package_parent(directory)
 
-    def _import_bases(self, path: Path) -> tuple[str, ...]:
+    def _import_bases(self, module: Module) -> tuple[str, ...]:
         """Directories where an absolute import of a file may start, the likeliest first.
 
         The parent of its package (or its own directory, for a script), then each directory up to the root of
         the project, then the root's ``src``, then a script's directory inside of a package.
         """
-        directory = str(path.parent)
+        if module.bases is not None:
+            return module.bases
+        directory = str(module.path.parent)
         known = self._bases.get(directory)
         if known is None:
             root = self._root(directory)
@@ -284,6 +261,7 @@ class Project:
                 found.append(source)
             found.append(directory)
             known = self._bases[directory] = tuple(dict.fromkeys(found))
+        module.bases = known
         return known
 
     def _name(self, path: Path) -> str:

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from pathlib import Path
 
 from trainer_upgrade.project.scopes import FileScopes, build_scopes
 from trainer_upgrade.sources.text import LineIndex, SourceText, decode
 
-__all__ = ["LIGHTNING_WORDS", "Module", "imported_names", "parse"]
-
-# An import of Lightning has one of the first two in it; the others are names that only a Lightning class of a
-# base class from elsewhere would have.
-LIGHTNING_WORDS = (
-    b"ightning",
-    b"relight",
-    b"_epoch_end",
-    b"training_step",
-    b"validation_step",
-    b"configure_optimizers",
-)
-_IMPORT = re.compile(
-    rb"(?:^|[;:])[ \t\f]*"
-    rb"(?:from[ \t]+([.\w\x80-\xff]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n;]*)|import[ \t]+([^\n;]+))",
-    re.MULTILINE,
-)
-_WORD = re.compile(rb"[\w\x80-\xff]+")
-_COMMENT = re.compile(rb"#[^\n]*")
+__all__ = ["Module", "parse"]
 
 
 def parse(text: str, filename: str = "<unknown>") -> ast.Module:
@@ -48,27 +29,6 @@ def parse(text: str, filename: str = "<unknown>") -> ast.Module:
             raise SyntaxError(str(error) or type(error).__name__, (filename, 1, 1, "")) from error
 
 
-def imported_names(data: bytes) -> list[tuple[str, tuple[str, ...]]]:
-    """List what a file imports without parsing it: module (with leading dots) and names.
-
-    It may list too much (an import in a docstring) but misses nothing that a person writes.
-    """
-    found: list[tuple[str, tuple[str, ...]]] = []
-    for match in _IMPORT.finditer(data.replace(b"\\\n", b" ").replace(b"\\\r\n", b" ")):
-        module, names, plain = match.groups()
-        if module is not None:
-            words = _WORD.findall(_COMMENT.sub(b"", names))
-            found.append(
-                (module.decode("utf-8", "replace"), tuple(word.decode("utf-8", "replace") for word in words))
-            )
-        else:
-            for part in plain.split(b"#")[0].split(b","):
-                words = part.split()
-                if words:
-                    found.append((words[0].decode("utf-8", "replace"), ()))
-    return found
-
-
 class Module:
     """A Python file: its bytes, text, tree and scopes, each made when first asked for.
 
@@ -76,6 +36,7 @@ class Module:
         path: Where it lies.
         name: Dotted name, from the top of its package or of the project.
         is_package: Whether it is an ``__init__.py``.
+        bases: Directories where its absolute imports may start (the project fills it in).
     """
 
     def __init__(self, path: Path, name: str, data: bytes | None = None) -> None:
@@ -83,6 +44,7 @@ class Module:
         self.path = path
         self.name = name
         self.is_package = path.name in ("__init__.py", "__init__.pyi")
+        self.bases: tuple[str, ...] | None = None
         self._data = data
         self._given = data is not None
         self._source: SourceText | None = None

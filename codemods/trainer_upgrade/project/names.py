@@ -151,7 +151,7 @@ class Names:
         return None
 
     def _bindings(self, name: str, bindings: list[Binding], owner: Scope, module: Module) -> Symbol | None:
-        key = ("binding", module.path, id(owner), name)
+        key = ("binding", *map(id, bindings))
         if key in self._busy or len(self._busy) > _DEPTH:
             return None
         self._busy.add(key)

@@ -162,7 +162,9 @@ class FileScopes:
 
     def _assigned_by(self, binding: Binding, chain: list[ast.AST]) -> bool:
         """Whether the use is part of the value the binding assigns: ``x = f(x)`` reads the old ``x``."""
-        return binding.kind in ("assign", "unpack", "annotation") and binding.statement in chain
+        if isinstance(binding.statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            return binding.statement in chain
+        return binding.value is not None and binding.value in chain
 
     def _surely_before(self, binding: Binding, chain: list[ast.AST], use: ast.AST | None) -> bool:
         """Whether control cannot reach the use without running the binding's statement after older ones."""

@@ -112,8 +112,8 @@ class Types:
         if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
             return self._one([annotation.left, annotation.right], module, where)
         if isinstance(annotation, ast.Subscript):
-            outer = self.names.resolve(annotation.value, module, scope, where)
-            name = outer.dotted.rpartition(".")[2] if outer is not None else ""
+            outer = annotation.value
+            name = outer.attr if isinstance(outer, ast.Attribute) else getattr(outer, "id", "")
             if name == "Optional":
                 return self.annotated(annotation.slice, module, where)
             if name == "Annotated" and isinstance(annotation.slice, ast.Tuple):

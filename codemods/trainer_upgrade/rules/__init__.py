@@ -11,7 +11,9 @@ __all__ = ["MODULES", "load"]
 
 # Modules of this package that register rules, sorted.
 MODULES: tuple[str, ...] = (
+    "callback_state",
     "datamodule_init",
+    "datamodule_state",
     "dead_hooks",
     "epoch_end",
     "hook_parameters",
