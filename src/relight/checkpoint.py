@@ -1,0 +1,473 @@
+"""Checkpoints: the file format of Lightning 2.x, written atomically and read without running code."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import torch
+
+from relight.trainer.hooks import Order, call_hook
+from relight.trainer.states import TrainerFn
+from relight.utilities.exceptions import CheckpointLoadError, MisconfigurationException
+from relight.utilities.overrides import is_overridden
+from relight.utilities.rank_zero import rank_zero_info, rank_zero_warn
+
+if TYPE_CHECKING:
+    from relight.trainer.trainer import Trainer
+
+__all__ = ["dump", "load", "load_from_checkpoint", "migrate", "write"]
+
+#: The release whose file format is written: Lightning of this version and later reads it without a migration.
+FORMAT_VERSION = "2.6.6"
+VERSION_KEY = "pytorch-lightning_version"
+PathLike = str | os.PathLike[str]
+
+
+# Writing
+
+
+def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
+    """Return the Trainer's state as a checkpoint.
+
+    Args:
+        trainer: Must have a module.
+        weights_only: Leave out the state of callbacks, optimizers, schedulers and precision.
+    """
+    module, datamodule = trainer.lightning_module, trainer.datamodule
+    checkpoint: dict[str, Any] = {
+        "epoch": trainer.current_epoch,
+        "global_step": trainer.global_step,
+        VERSION_KEY: FORMAT_VERSION,
+        "state_dict": trainer.strategy.get_module_state_dict(module)
+        if _sharded(trainer)
+        else module.state_dict(),
+        "loops": {
+            "fit_loop": trainer.fit_loop.state_dict(),
+            "validate_loop": trainer.validate_loop.state_dict(),
+            "test_loop": trainer.test_loop.state_dict(),
+            "predict_loop": trainer.predict_loop.state_dict(),
+        },
+    }
+    if not weights_only:
+        states = {callback.state_key: callback.state_dict() for callback in trainer.callbacks}
+        checkpoint["callbacks"] = {key: state for key, state in states.items() if state}
+        checkpoint["optimizer_states"] = [
+            _optimizer_state(trainer, optimizer) for optimizer in trainer.optimizers
+        ]
+        checkpoint["lr_schedulers"] = [
+            config.scheduler.state_dict() for config in trainer.lr_scheduler_configs
+        ]
+        precision = trainer.precision_plugin
+        if state := precision.state_dict():
+            checkpoint[type(precision).__qualname__] = state
+    for owner in (module, datamodule):
+        if owner is not None and owner.hparams:
+            if hasattr(owner, "_hparams_name"):
+                checkpoint[owner.CHECKPOINT_HYPER_PARAMS_NAME] = owner._hparams_name
+            checkpoint[owner.CHECKPOINT_HYPER_PARAMS_KEY] = dict(owner.hparams)
+    if datamodule is not None:
+        if state := call_hook(trainer, datamodule.state_dict):
+            checkpoint[type(datamodule).__qualname__] = state
+    hooks = trainer._hooks
+    assert hooks is not None
+    hook = hooks.module("on_save_checkpoint") if weights_only else hooks.bind("on_save_checkpoint")
+    if hook is not None:
+        hook(checkpoint)
+    return checkpoint
+
+
+def _sharded(trainer: Trainer) -> bool:
+    from lightning_fabric.strategies import DDPStrategy
+
+    return not (trainer._backend.single_device or isinstance(trainer.strategy, DDPStrategy))
+
+
+def _optimizer_state(trainer: Trainer, optimizer: Any) -> dict[str, Any]:
+    if _sharded(trainer):
+        return trainer.strategy.get_optimizer_state(optimizer)  # type: ignore[no-any-return]
+    return optimizer.state_dict() if trainer.is_global_zero else {}
+
+
+def write(trainer: Trainer, checkpoint: dict[str, Any], path: PathLike, storage_options: Any = None) -> None:
+    """Write a checkpoint in the first process; a reader never sees half a file.
+
+    Args:
+        trainer: Whose strategy or checkpoint plugin may have a way of its own.
+        checkpoint: What to write.
+        path: A local path, or a URL that fsspec knows.
+        storage_options: For a checkpoint plugin.
+    """
+    from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
+
+    io = trainer.strategy.checkpoint_io
+    text = os.fspath(path)
+    if not trainer.is_global_zero:
+        return
+    if type(io) is TorchCheckpointIO and "://" not in text:
+        save_atomically(checkpoint, text)
+    else:
+        io.save_checkpoint(checkpoint, text, storage_options=storage_options)
+
+
+def save_atomically(data: Any, path: PathLike) -> None:
+    """Write ``data`` with torch to a file beside ``path``, then put it in its place."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            torch.save(data, file)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files that only their owner may read
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+# Reading
+
+
+def load(
+    path: PathLike | IO[bytes], map_location: Any = "cpu", weights_only: bool | None = None
+) -> dict[str, Any]:
+    """Read a checkpoint.
+
+    Args:
+        path: A path, a URL that fsspec knows, or an open file.
+        map_location: As for ``torch.load``.
+        weights_only: ``None`` and True load data only; False runs whatever code the file carries.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        CheckpointLoadError: If the file holds more than data and ``weights_only`` is not False.
+    """
+    safe = weights_only is not False
+    try:
+        if isinstance(path, (str, os.PathLike)) and "://" in os.fspath(path):
+            import fsspec
+
+            with fsspec.open(os.fspath(path), "rb") as file:
+                loaded = torch.load(file, map_location=map_location, weights_only=safe)
+        else:
+            if isinstance(path, (str, os.PathLike)) and not os.path.isfile(path):
+                what = "a directory, not a file" if os.path.isdir(path) else "no file"
+                raise FileNotFoundError(f"There is {what} at the checkpoint path {os.fspath(path)!r}")
+            loaded = torch.load(path, map_location=map_location, weights_only=safe)
+    except Exception as error:
+        if not safe or not (names := _refused(error)):
+            raise
+        listed = ", ".join(f"`{name}`" for name in names)
+        raise CheckpointLoadError(
+            f"The checkpoint {path!r} holds more than data: {listed}. Loading it would run code from the file."
+            " If you trust its author, pass `weights_only=False`"
+            f" (or allow the class alone: `torch.serialization.add_safe_globals([{names[0].rpartition('.')[2]}])`)."
+        ) from error
+    return migrate(loaded)
+
+
+def _refused(error: BaseException) -> list[str]:
+    """Return the globals that torch's safe loader refused."""
+    text = str(error)
+    found = re.findall(r"Unsupported global: GLOBAL ([\w.]+)", text) + re.findall(
+        r"Unsupported class ([\w.]+)", text
+    )
+    found += re.findall(r"WeightsUnpickler error: .*?(?:class|function) ([\w.]+\.[\w.]+)", text)
+    return list(dict.fromkeys(name.rstrip(".") for name in found))
+
+
+def migrate(checkpoint: dict[str, Any]) -> dict[str, Any]:
+    """Bring a checkpoint of an older release to the form of today; files of 2.x are in it already."""
+    return checkpoint
+
+
+# Resuming
+
+
+def select_path(
+    trainer: Trainer, fn: TrainerFn, given: PathLike | None, module_given: bool
+) -> PathLike | None:
+    """Return the file to load: what was asked for, with ``"best"``, ``"last"`` and ``"hpc"`` looked up.
+
+    Raises:
+        ValueError: If a keyword finds no file.
+    """
+    if trainer._user_managed_ckpt_path:
+        if given is None:
+            return trainer.ckpt_path
+        rank_zero_warn(
+            f"`trainer.ckpt_path` is set, but `ckpt_path={given!r}` was passed to `{fn}`: that is loaded"
+        )
+        trainer.ckpt_path = None
+    call = f"`{fn}(ckpt_path={given!r})`"
+    if given is None:
+        if os.environ.get("SLURM_JOB_ID") and (path := _hpc_path(trainer)) is not None:
+            return path
+        if module_given:
+            return None
+        given = "best"
+        rank_zero_warn(
+            f"`{fn}()` was called without a module: the best weights of the last fit are loaded. Pass"
+            f" `ckpt_path='best'`, or another, to say so."
+        )
+    if given == "best":
+        callback = trainer.checkpoint_callback
+        if len(trainer.checkpoint_callbacks) > 1:
+            rank_zero_warn(f"{call}: there are several checkpoint callbacks; the first one's best is loaded")
+        if callback is None:
+            raise ValueError(f"{call}: there is no `ModelCheckpoint` to ask")
+        best = getattr(callback, "best_model_path", None)
+        if not best:
+            reason = (
+                "`fast_dev_run` saves nothing" if trainer.fast_dev_run else "the `ModelCheckpoint` saved none"
+            )
+            raise ValueError(f"{call}: {reason}; pass a path")
+        return best  # type: ignore[no-any-return]
+    if given == "last":
+        candidates: set[str] = set()
+        for callback in trainer.checkpoint_callbacks:
+            if hasattr(callback, "_find_last_checkpoints"):
+                candidates |= set(callback._find_last_checkpoints(trainer))
+        existing = [path for path in candidates if os.path.exists(path)]
+        if not existing:
+            rank_zero_warn(
+                f"{call}: there is no last checkpoint, so none is loaded. `save_last=True` would make one."
+            )
+            return None
+        return max(existing, key=os.path.getmtime)
+    if given == "hpc":
+        path = _hpc_path(trainer)
+        if path is None:
+            raise ValueError(f"{call}: there is no file hpc_ckpt_N.ckpt in {trainer.default_root_dir!r}")
+        return path
+    if not given:
+        raise ValueError(f"{call} names no file")
+    return given
+
+
+def _hpc_path(trainer: Trainer) -> str | None:
+    directory = Path(trainer.default_root_dir)
+    found = [
+        (int(match[1]), path)
+        for path in (directory.iterdir() if directory.is_dir() else ())
+        if (match := re.fullmatch(r"hpc_ckpt_(\d+)\.ckpt", path.name))
+    ]
+    return str(max(found)[1]) if found else None
+
+
+def restore_modules_and_callbacks(trainer: Trainer, path: PathLike | None, weights_only: bool | None) -> None:
+    """Read the file and give their state to the module, the data module and the callbacks."""
+    if not trainer._user_managed_ckpt_path:
+        trainer._ckpt_path = path
+    trainer._loaded_checkpoint = {}
+    if not path:
+        return
+    rank_zero_info(f"Restoring states from the checkpoint path at {path}")
+    trainer._loaded_checkpoint = load(path, "cpu", weights_only)
+    parts = [_restore_module, _restore_datamodule, _restore_callbacks]
+    if trainer.hook_order.get("on_load_checkpoint") is not Order.MODULE_FIRST:
+        parts.reverse()
+    for part in parts:
+        part(trainer, trainer._loaded_checkpoint)
+
+
+def _restore_module(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
+    module = trainer.lightning_module
+    call_hook(trainer, module.on_load_checkpoint, checkpoint)
+    module.load_state_dict(checkpoint["state_dict"], strict=module.strict_loading)
+
+
+def _restore_datamodule(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
+    datamodule = trainer.datamodule
+    if datamodule is not None and type(datamodule).__qualname__ in checkpoint:
+        call_hook(trainer, datamodule.load_state_dict, checkpoint[type(datamodule).__qualname__])
+
+
+def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
+    states: Mapping[Any, Any] | None = checkpoint.get("callbacks")
+    if states is None:
+        return
+    known = {callback.state_key for callback in trainer.callbacks}
+    known |= {callback._legacy_state_key for callback in trainer.callbacks}  # type: ignore[misc]
+    if missing := [key for key in states if key not in known]:
+        rank_zero_warn(
+            f"The checkpoint holds the state of callbacks that this Trainer does not have: {missing}. Give it the same."
+        )
+    for callback in trainer.callbacks:
+        call_hook(trainer, callback.on_load_checkpoint, trainer, trainer.lightning_module, checkpoint)
+    for callback in trainer.callbacks:
+        state = states.get(callback.state_key, states.get(callback._legacy_state_key))
+        if state:
+            callback.load_state_dict(_copied(state))
+
+
+def _copied(state: Any) -> Any:
+    import copy
+
+    return copy.deepcopy(state)
+
+
+def restore_training_state(trainer: Trainer) -> None:
+    """Give precision, loops, optimizers and schedulers the state that was read.
+
+    Raises:
+        MisconfigurationException: If the checkpoint is past ``max_epochs``.
+        KeyError: If it holds weights only.
+    """
+    checkpoint = trainer._loaded_checkpoint
+    if not checkpoint:
+        return
+    precision = trainer.precision_plugin
+    state = checkpoint.get(type(precision).__qualname__, checkpoint.get("native_amp_scaling_state"))
+    if state is not None:
+        precision.load_state_dict(state)
+    fn = trainer.state.fn
+    loops = checkpoint.get("loops")
+    if loops is not None:
+        trainer._active_loop.load_state_dict(loops[f"{fn}_loop"])
+    if fn != TrainerFn.FITTING:
+        return
+    limit = trainer.max_epochs
+    if limit not in (None, -1) and trainer.current_epoch > limit:  # type: ignore[operator]
+        raise MisconfigurationException(
+            f"The checkpoint has done {trainer.current_epoch} epochs, more than max_epochs={limit}"
+        )
+    for key, what in (("optimizer_states", "optimizers"), ("lr_schedulers", "learning rate schedulers")):
+        if key not in checkpoint:
+            raise KeyError(
+                f"The checkpoint holds no state of {what}; it was saved with `save_weights_only`. Load it with"
+                " `load_from_checkpoint`, and fit without `ckpt_path`."
+            )
+    for optimizer, optimizer_state in zip(trainer.optimizers, checkpoint["optimizer_states"]):
+        optimizer.load_state_dict(optimizer_state)
+        _to_device(optimizer, trainer._backend.device)
+    for config, scheduler_state in zip(trainer.lr_scheduler_configs, checkpoint["lr_schedulers"]):
+        config.scheduler.load_state_dict(scheduler_state)
+
+
+def _to_device(optimizer: Any, device: torch.device) -> None:
+    if device.type == "cpu":
+        return
+    for state in optimizer.state.values():
+        for name, value in state.items():
+            if isinstance(value, torch.Tensor) and name != "step":  # torch keeps the step where it wants it
+                state[name] = value.to(device)
+
+
+def resume_end(trainer: Trainer) -> None:
+    """All is restored: say so, and let go of the file's contents."""
+    if trainer._loaded_checkpoint:
+        what = "Restored all states" if trainer.state.fn == TrainerFn.FITTING else "Loaded model weights"
+        rank_zero_info(f"{what} from the checkpoint at {trainer.ckpt_path}")
+    trainer._loaded_checkpoint = {}
+    trainer.strategy.barrier("resume_end")
+
+
+# Building an object from a file
+
+
+def load_from_checkpoint(
+    cls: Any,
+    path: PathLike | IO[bytes],
+    map_location: Any,
+    hparams_file: PathLike | None,
+    strict: bool | None,
+    weights_only: bool | None,
+    kwargs: dict[str, Any],
+) -> Any:
+    """Build a module or data module from what a checkpoint tells about it; see the classes' methods."""
+    from relight.module import LightningModule
+
+    checkpoint = load(path, map_location if map_location is not None else _default_location, weights_only)
+    key = cls.CHECKPOINT_HYPER_PARAMS_KEY
+    if hparams_file is not None:
+        checkpoint[key] = _read_hparams(hparams_file)
+    hparams = {**checkpoint.get(key, {}), **kwargs}
+    checkpoint[key] = hparams
+    name = checkpoint.get(cls.CHECKPOINT_HYPER_PARAMS_NAME)
+    parameters = inspect.signature(cls.__init__).parameters
+    accepted = [
+        p.name for p in list(parameters.values())[1:] if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    ]
+    arguments: dict[str, Any] = hparams
+    if name and name in accepted:
+        from relight.core.hparams import AttributeDict
+
+        given_type = checkpoint.get(cls.CHECKPOINT_HYPER_PARAMS_TYPE)
+        arguments = {name: AttributeDict(hparams) if isinstance(given_type, str) else hparams}
+    arguments = {**arguments, **kwargs}
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        arguments = {argument: value for argument, value in arguments.items() if argument in accepted}
+    built = cls(**arguments)
+    if not isinstance(built, LightningModule):
+        if type(built).__qualname__ in checkpoint:
+            built.load_state_dict(checkpoint[type(built).__qualname__])
+        return built
+    return _load_weights(built, checkpoint, strict, path)
+
+
+def _load_weights(module: Any, checkpoint: dict[str, Any], strict: bool | None, path: Any) -> Any:
+    from relight.module import LightningModule
+
+    if strict is not None and module._strict_loading is not None and strict != module.strict_loading:
+        raise ValueError(
+            f"`load_from_checkpoint(strict={strict})` contradicts `strict_loading={module.strict_loading}` of"
+            f" `{type(module).__name__}`"
+        )
+    strict = module.strict_loading if strict is None else strict
+    if is_overridden("configure_model", module, LightningModule):
+        module.configure_model()
+    module.on_load_checkpoint(checkpoint)
+    weights = checkpoint["state_dict"]
+    keys = module.load_state_dict(weights, strict=strict)
+    if not strict:
+        for kind in ("missing", "unexpected"):
+            if found := getattr(keys, f"{kind}_keys"):
+                rank_zero_warn(f"Loading without `strict`: {kind} keys {found}")
+    if not weights:
+        rank_zero_warn(f"The checkpoint {path!r} holds no weights")
+        return module
+    device = next((value.device for value in weights.values() if isinstance(value, torch.Tensor)), None)
+    return module.to(device) if device is not None else module
+
+
+def _default_location(storage: Any, location: str) -> Any:
+    """Load to where the file says, or to the CPU if that device is not here."""
+    missing = {
+        "cuda": not torch.cuda.is_available(),
+        "mps": not torch.backends.mps.is_available(),
+        "xla": True,
+    }
+    return storage.cpu() if missing.get(location.split(":")[0], False) else None
+
+
+def _read_hparams(path: PathLike) -> dict[str, Any]:
+    suffix = Path(path).suffix.lower()
+    if suffix in (".yaml", ".yml"):
+        import yaml
+
+        with open(path, encoding="utf-8") as file:
+            return yaml.safe_load(file) or {}
+    if suffix == ".csv":
+        import ast
+        import csv
+
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))[1:]
+        values = {}
+        for name, text, *_ in rows:
+            try:
+                values[name] = ast.literal_eval(text)
+            except (ValueError, SyntaxError):
+                values[name] = text
+        return values
+    raise ValueError(f"`hparams_file` must be a .yaml, .yml or .csv file, not {os.fspath(path)!r}")

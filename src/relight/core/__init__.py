@@ -1,0 +1,1 @@
+"""Parts that the module and the data module are made of."""

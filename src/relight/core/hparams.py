@@ -1,0 +1,166 @@
+"""Hyperparameters: what a class was built with, kept for checkpoints and loggers."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import types
+from argparse import Namespace
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from torch import nn
+
+from relight.utilities.rank_zero import rank_zero_warn
+
+__all__ = ["AttributeDict", "HyperparametersMixin"]
+
+
+class AttributeDict(dict[str, Any]):
+    """A dict whose items are attributes too."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"Missing attribute {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        del self[name]
+
+    def __repr__(self) -> str:
+        width = max((len(str(name)) for name in self), default=0) + 3
+        quoted = {f'"{name}":': self[name] for name in sorted(self)}
+        return "\n".join(f"{name:<{width}} {value}" for name, value in quoted.items())
+
+
+class HyperparametersMixin:
+    """Gives a class ``save_hyperparameters`` and ``hparams``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._log_hyperparams = False
+
+    def save_hyperparameters(
+        self,
+        *args: Any,
+        ignore: Sequence[str] | str | None = None,
+        frame: types.FrameType | None = None,
+        logger: bool = True,
+    ) -> None:
+        """Keep the arguments of ``__init__`` (of this class and the bases it called) in ``hparams``.
+
+        Args:
+            args: Names of the arguments to keep, or one dict or ``Namespace`` to keep instead.
+            ignore: Names to leave out, also of what a base class saved before.
+            frame: The frame of the ``__init__``; the caller's unless given.
+            logger: Whether loggers are to be told.
+        """
+        self._log_hyperparams = logger
+        if len(args) == 1 and not isinstance(args[0], str) and not args[0]:
+            return  # an empty collection
+        if is_dataclass(self):
+            given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        else:
+            current = frame or inspect.currentframe().f_back  # type: ignore[union-attr]
+            given = {}
+            for arguments in _init_arguments(current, self):  # a derived class comes after its bases
+                given.update(arguments)
+        ignored = (
+            {ignore} if isinstance(ignore, str) else {name for name in ignore or () if isinstance(name, str)}
+        )
+        given = {name: value for name, value in given.items() if name not in ignored}
+
+        collections = [arg for arg in args if not isinstance(arg, str)]
+        self._hparams_name: str | None
+        if not args:
+            hparams: Any = given
+            self._hparams_name = "kwargs" if given else None
+        elif len(collections) == 1:
+            hparams = collections[0]
+            self._hparams_name = next(
+                (name for name, value in given.items() if value is hparams or value == hparams), None
+            )
+        else:
+            hparams = {name: given[name] for name in args if isinstance(name, str)}
+            self._hparams_name = "kwargs"
+        self._set_hparams(hparams)
+        self.remove_ignored_hparams(sorted(ignored))
+        for name, value in self._hparams.items():
+            if isinstance(value, nn.Module):
+                rank_zero_warn(
+                    f"The hyperparameter {name!r} is a module, whose weights are in the checkpoint anyway."
+                    f" Leave it out: `self.save_hyperparameters(ignore=[{name!r}])`."
+                )
+        self._hparams_initial = copy.deepcopy(self._hparams)
+
+    def _set_hparams(self, hparams: MutableMapping[str, Any] | Namespace) -> None:
+        converted = self._to_hparams_dict(hparams)
+        if isinstance(converted, dict) and isinstance(self.hparams, dict):
+            self.hparams.update(converted)
+        else:
+            self._hparams = converted
+
+    def remove_ignored_hparams(self, ignore_list: Sequence[str]) -> None:
+        """Drop what a base class saved under these names."""
+        for name in ignore_list:
+            self._hparams.pop(name, None)
+
+    @staticmethod
+    def _to_hparams_dict(hparams: Any) -> Any:
+        if isinstance(hparams, Namespace):
+            hparams = vars(hparams)
+        if isinstance(hparams, dict):
+            return AttributeDict(hparams)
+        if not isinstance(hparams, MutableMapping):
+            raise ValueError(f"Hyperparameters must be a dict or a Namespace, not {type(hparams).__name__}.")
+        return hparams
+
+    @property
+    def hparams(self) -> Any:
+        """The hyperparameters; may be changed."""
+        if not hasattr(self, "_hparams"):
+            self._hparams = AttributeDict()
+        return self._hparams
+
+    @property
+    def hparams_initial(self) -> AttributeDict:
+        """A copy of the hyperparameters as they were saved."""
+        return copy.deepcopy(getattr(self, "_hparams_initial", AttributeDict()))
+
+
+def _init_arguments(frame: types.FrameType | None, instance: object) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of each ``__init__`` of ``instance`` on the stack, innermost (base class) first."""
+    inside = False
+    while frame is not None:
+        _, _, _, local = inspect.getargvalues(frame)
+        cls = local.get("__class__")
+        own = frame.f_code.co_varnames[:1]
+        # Only frames of this very object: one that builds another must not lend it its arguments.
+        if (
+            isinstance(cls, type)
+            and frame.f_code.co_name == "__init__"
+            and own
+            and local.get(own[0]) is instance
+        ):
+            inside = True
+            yield _arguments(frame, cls)
+        elif inside:
+            return
+        frame = frame.f_back
+
+
+def _arguments(frame: types.FrameType, cls: type) -> dict[str, Any]:
+    local = inspect.getargvalues(frame).locals
+    arguments: dict[str, Any] = {}
+    parameters = list(inspect.signature(cls.__init__).parameters.values())  # type: ignore[misc]
+    for parameter in parameters[1:]:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            arguments.update(local.get(parameter.name, {}))
+        elif parameter.kind is not parameter.VAR_POSITIONAL and parameter.name in local:
+            arguments[parameter.name] = local[parameter.name]
+    return arguments

@@ -1,0 +1,58 @@
+"""Questions about methods: is one overridden, what does it take."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["is_overridden", "takes_parameter"]
+
+
+def _code(method: Any) -> Any:
+    """Return what makes a method's body distinct, through partials, wrappers and mocks."""
+    while hasattr(method, "__wrapped__"):
+        method = method.__wrapped__
+    method = getattr(method, "func", method)  # functools.partial
+    return getattr(method, "__code__", None)
+
+
+def is_overridden(name: str, instance: object, parent: type) -> bool:
+    """Return whether ``instance`` brings its own ``name``, on its class or set on the instance itself.
+
+    A method that is merely wrapped (a decorator that keeps ``__wrapped__``) around the parent's counts as
+    not overridden, as in Lightning.
+    """
+    given = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
+    if given is None:
+        given = getattr(type(instance), name, None)
+    inherited = getattr(parent, name, None)
+    if given is None or given is inherited:
+        return False
+    given = inspect.unwrap(given) if callable(given) else given
+    code, parent_code = _code(given), _code(inherited)
+    if code is None:  # a mock or another callable object
+        return callable(given)
+    return code is not parent_code
+
+
+def takes_parameter(
+    function: Callable[..., Any], name: str, explicit: bool = False, min_args: int | None = None
+) -> bool:
+    """Return whether ``function`` can be given ``name``.
+
+    It can when it has a parameter of that name, or (unless ``explicit``) takes ``*args``, or has at least
+    ``min_args`` parameters whatever their names.
+    """
+    if inspect.ismethod(function):
+        parameters = list(inspect.signature(inspect.unwrap(function.__func__)).parameters.values())[1:]
+    else:
+        parameters = list(inspect.signature(inspect.unwrap(function)).parameters.values())
+    if any(p.name == name and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        return True
+    if explicit:
+        return False
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return True
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return min_args is not None and len(positional) >= min_args
