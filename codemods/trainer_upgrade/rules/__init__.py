@@ -16,14 +16,18 @@ MODULES: tuple[str, ...] = (
     "datamodule_state",
     "dead_hooks",
     "epoch_end",
+    "epoch_end_outputs",
     "hook_parameters",
     "hook_signatures",
     "hparams",
     "import_uses",
     "imports",
+    "inference_grad",
+    "load_on_instance",
     "loader_index",
     "manual_optimization",
     "multiple_optimizers",
+    "step_end",
     "truncated_bptt",
 )
 
