@@ -14,10 +14,8 @@ import torch
 
 from relight import checkpoint
 from relight.trainer import connect
-from relight.trainer.hooks import Hooks, call_hook
+from relight.trainer.hooks import call_hook
 from relight.trainer.logging import tensors_to_scalars
-from relight.trainer.messages import check_legacy_hooks
-from relight.trainer.optimizers import configure_optimizers
 from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden
@@ -187,7 +185,7 @@ def _run(
     connect.attach_log_functions(trainer)
     trainer._stopping_conditions = _stopping_conditions(trainer)
     trainer._step = trainer._transfer = None
-    trainer._hooks = Hooks(trainer)
+    trainer._hooks = trainer._make_hooks()
     _verify(trainer, fn)
 
     profiler = trainer.profiler
@@ -280,7 +278,7 @@ def _verify(trainer: Trainer, fn: TrainerFn) -> None:
             raise MisconfigurationException(
                 f"`{type(module).__name__}` has no `{step}()`, which `{fn}` needs"
             )
-    check_legacy_hooks(module, str(fn))
+    trainer._check_legacy_hooks(str(fn))
 
 
 def _verify_manual(trainer: Trainer) -> None:
@@ -342,7 +340,7 @@ def _configure_model(trainer: Trainer) -> None:
 def _setup_optimizers(trainer: Trainer) -> None:
     module = trainer.lightning_module
     returned = call_hook(trainer, module.configure_optimizers)
-    optimizers, configs = configure_optimizers(returned, module)
+    optimizers, configs = trainer._read_optimizers(returned)
     trainer.optimizers = trainer._backend.setup_optimizers(optimizers)
     trainer.lr_scheduler_configs = configs
 
@@ -440,7 +438,7 @@ def _on_exception(trainer: Trainer, error: BaseException) -> None:
     """Tell everyone who wants to know that the run failed."""
     trainer.state.status = TrainerStatus.INTERRUPTED
     trainer._scope.hook = None
-    hooks = Hooks(trainer)
+    hooks = trainer._make_hooks()
     if (hook := hooks.callbacks("on_exception")) is not None:
         hook(error)
     if trainer.datamodule is not None:

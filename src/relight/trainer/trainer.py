@@ -18,7 +18,8 @@ from relight.trainer.eval_loop import EvaluationLoop
 from relight.trainer.fit_loop import FitLoop
 from relight.trainer.hooks import HOOK_ORDER, Hooks, Order
 from relight.trainer.logging import LoggerConnector
-from relight.trainer.messages import argument_names, unknown_arguments
+from relight.trainer.messages import argument_names, check_legacy_hooks, unknown_arguments
+from relight.trainer.optimizers import configure_optimizers
 from relight.trainer.options import UNSET, Options, Unset, settle
 from relight.trainer.predict_loop import PredictionLoop
 from relight.trainer.properties import TrainerProperties
@@ -384,6 +385,18 @@ class Trainer(TrainerProperties):
         """Give a hook to the module and the callbacks that override it."""
         assert self._hooks is not None
         return self._hooks.call(hook, *args, **kwargs)
+
+    def _make_hooks(self) -> Hooks:
+        """Return the hooks of a run; compat's also call what 1.x had."""
+        return Hooks(self)
+
+    def _check_legacy_hooks(self, fn: str) -> None:
+        """Refuse a module with hooks that nothing would call; compat calls them."""
+        check_legacy_hooks(self.lightning_module, fn)
+
+    def _read_optimizers(self, returned: Any) -> tuple[list[Optimizer], list[LRSchedulerConfig]]:
+        """Return optimizers and schedulers of what ``configure_optimizers`` returned; compat takes more forms."""
+        return configure_optimizers(returned, self.lightning_module)
 
     def _make_step(self, loop: EpochLoop) -> Step:
         """Return what runs a training batch; compat has other ways."""
