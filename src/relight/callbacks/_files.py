@@ -9,14 +9,15 @@ from typing import Any
 
 def filesystem(path: str | os.PathLike[str]) -> Any:
     """Return the fsspec file system that ``path`` (a path or a URL) lies on."""
-    from fsspec.core import url_to_fs  # kept out of `import relight.callbacks`
+    # not at the top: `import relight.callbacks` is to be quick
+    from fsspec.core import url_to_fs  # type: ignore[import-untyped,unused-ignore]
 
     return url_to_fs(str(path))[0]
 
 
 def is_local(path: str | os.PathLike[str]) -> bool:
     """Tell whether ``path`` is on the local file system."""
-    from fsspec.utils import get_protocol
+    from fsspec.utils import get_protocol  # type: ignore[import-untyped,unused-ignore]
 
     return bool(get_protocol(str(path)) == "file")
 

@@ -96,7 +96,7 @@ class LearningRateMonitor(Callback):
     def _log(self, trainer: Trainer, interval: str) -> None:
         stats: dict[str, float] = {}
         for entry in _entries(trainer):
-            # Without an interval of our own, a scheduler's decides; an optimizer without one is always logged.
+            # Without an interval of our own the scheduler's decides; without a scheduler, both log.
             if self.logging_interval is None and entry.interval not in (None, interval):
                 continue
             for group, name in zip(entry.optimizer.param_groups, entry.names, strict=True):

@@ -147,16 +147,12 @@ class CSVLogger(Logger):
         return self._experiment
 
     @rank_zero_only
-    def log_hyperparams(  # type: ignore[override]
-        self, params: dict[str, Any] | Namespace | None = None
-    ) -> None:
+    def log_hyperparams(self, params: dict[str, Any] | Namespace | None = None) -> None:
         """Write hyperparameters."""
         self.experiment.log_hparams(as_dict(params))
 
     @rank_zero_only
-    def log_metrics(  # type: ignore[override]
-        self, metrics: Mapping[str, Tensor | float], step: int | None = None
-    ) -> None:
+    def log_metrics(self, metrics: Mapping[str, Tensor | float], step: int | None = None) -> None:
         """Keep a row; by default its step is the number of rows kept."""
         if self._prefix:
             metrics = {f"{self._prefix}{self.LOGGER_JOIN_CHAR}{name}": v for name, v in metrics.items()}

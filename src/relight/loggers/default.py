@@ -14,7 +14,7 @@ _warnings = WarningCache()
 def default_logger(save_dir: str | os.PathLike[str]) -> Logger:
     """Return a TensorBoardLogger if it can be used, else a CSVLogger, as Lightning since 1.9 does."""
     if any(importlib.util.find_spec(name) is not None for name in ("tensorboard", "tensorboardX")):
-        from lightning_fabric.plugins.environments import SLURMEnvironment
+        from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
 
         from relight.loggers.tensorboard import TensorBoardLogger
 

@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from lightning_fabric.loggers import TensorBoardLogger as FabricTensorBoardLogger
+from lightning_fabric.loggers.tensorboard import TensorBoardLogger as FabricTensorBoardLogger
 from torch import Tensor
 
 from relight.callbacks._files import filesystem
@@ -54,12 +54,12 @@ class TensorBoardLogger(Logger, FabricTensorBoardLogger):
     ) -> None:
         FabricTensorBoardLogger.__init__(
             self,
-            root_dir=save_dir,
+            root_dir=os.fspath(save_dir),
             name=name,
             version=version,
             default_hp_metric=default_hp_metric,
             prefix=prefix,
-            sub_dir=sub_dir,
+            sub_dir=None if sub_dir is None else os.fspath(sub_dir),
             **kwargs,
         )
         self._save_dir = os.fspath(save_dir)
@@ -114,7 +114,8 @@ class TensorBoardLogger(Logger, FabricTensorBoardLogger):
         if not isinstance(example, (Tensor, tuple)):
             rank_zero_warn(
                 "Could not log computational graph to TensorBoard: `model.example_input_array` or"
-                f" `input_array` has to be a tensor or a tuple of the arguments of `forward`, got {type(example).__name__}."
+                f" `input_array` has to be a tensor or a tuple of the arguments of `forward`,"
+                f" got {type(example).__name__}."
             )
             return
         example = model.transfer_batch_to_device(

@@ -60,9 +60,15 @@ class SimpleProfiler(Profiler):
         found = [(name, math.fsum(d), len(d)) for name, d in self.recorded_durations.items()]
         if self.extended:
             found.sort(key=lambda row: row[1], reverse=True)
-            head = ("Action", "Mean duration (s)", "Num calls", "Total time (s)", "Percentage %")
+            head: tuple[str, ...] = (
+                "Action",
+                "Mean duration (s)",
+                "Num calls",
+                "Total time (s)",
+                "Percentage %",
+            )
             calls = str(sum(count for _, _, count in found))
-            rows = [("Total", "-", calls, f"{whole:.5}", "100 %")]
+            rows: list[tuple[str, ...]] = [("Total", "-", calls, f"{whole:.5}", "100 %")]
             rows += [
                 (name, f"{total / n:.5}", str(n), f"{total:.5}", f"{100.0 * total / whole:.5}")
                 for name, total, n in found

@@ -79,7 +79,7 @@ def profiler_entry(owner: object, hook: str, kind: str | None = None) -> str:
     ``[LightningModule]Net.on_train_start``. Calls that share a name add up.
     """
     kind = kind or _owner_kind(owner)
-    name = getattr(owner, "state_key") if kind == "Callback" else type(owner).__qualname__
+    name = getattr(owner, "state_key") if kind == "Callback" else type(owner).__name__
     return f"[{kind}]{name}.{hook}"
 
 

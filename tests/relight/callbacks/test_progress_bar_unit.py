@@ -191,9 +191,9 @@ def test_printing_goes_above_the_bar(capsys: pytest.CaptureFixture[str]) -> None
 def test_totals() -> None:
     bar = TQDMProgressBar()
     with pytest.raises(TypeError, match="has not been set yet"):
-        bar.trainer  # noqa: B018
+        bar.trainer
     with pytest.raises(TypeError, match="has not been set yet"):
-        bar.train_progress_bar  # noqa: B018
+        bar.train_progress_bar
     trainer = make_trainer(check_val_every_n_epoch=2)
     bar.setup(trainer, None, "fit")
     assert bar.total_val_batches == 0

@@ -34,9 +34,12 @@ def test_simple_profiler_merges_equal_names(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_actions_nest_but_not_in_themselves() -> None:
     profiler = SimpleProfiler()
-    with profiler.profile("outer"), profiler.profile("inner"):
-        with pytest.raises(ValueError, match="already started"):
-            profiler.start("outer")
+    with (
+        profiler.profile("outer"),
+        profiler.profile("inner"),
+        pytest.raises(ValueError, match="already started"),
+    ):
+        profiler.start("outer")
     with pytest.raises(ValueError, match="never started"):
         profiler.stop("other")
 
