@@ -79,7 +79,7 @@ def by_code(code: str) -> tuple[Entry, ...]:
     """Return the entries that carry ``code``: one, several for a shared code, none if it is unknown."""
     from trainer_upgrade.catalogue import tables
 
-    return tables.codes().get(code, ())
+    return tables.by_code(code)
 
 
 def trainer_argument(name: str) -> Entry | None:

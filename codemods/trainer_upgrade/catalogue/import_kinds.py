@@ -72,9 +72,7 @@ def advice(code: str, old: str, new: str, removed: str | None, hint: str) -> str
     text = f"`{name}` {KINDS[code]}{when}"
     if new:
         module, _, new_name = new.rpartition(".")
-        if not module:
-            text += f": import {new}"
-        elif code in ("TRU308", "TRU309"):
+        if not module or code in ("TRU308", "TRU309"):
             text += f": import {new}"
         else:
             text += f": import {new_name} from {module}"

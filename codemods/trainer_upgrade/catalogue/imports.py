@@ -139,7 +139,7 @@ def names(module: str) -> frozenset[str]:
 
 
 def _rooted(dotted: str) -> str | None:
-    """Return the path as rooted at ``pytorch_lightning`` or ``lightning_fabric``; ``None`` for other packages."""
+    """Root the path at ``pytorch_lightning`` or ``lightning_fabric``; ``None`` for other packages."""
     root, _, rest = dotted.partition(".")
     if root in (ROOT, FABRIC):
         return dotted

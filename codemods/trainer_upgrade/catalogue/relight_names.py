@@ -59,7 +59,9 @@ _OBJECTS: dict[str, str] = {
     **_same("core.optimizer.", "LightningOptimizer"),
     "lightning.pytorch.core.mixins.HyperparametersMixin": "relight.core.hparams.HyperparametersMixin",
     "lightning.pytorch.utilities.parsing.AttributeDict": "relight.core.hparams.AttributeDict",
-    "lightning.pytorch.utilities.warnings.PossibleUserWarning": "relight.utilities.rank_zero.PossibleUserWarning",
+    "lightning.pytorch.utilities.warnings.PossibleUserWarning": (
+        "relight.utilities.rank_zero.PossibleUserWarning"
+    ),
 }
 
 _MODULES: dict[str, str] = {

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from trainer_upgrade.catalogue.entry import Area, Entry
 
-__all__ = ["codes", "index", "load"]
+__all__ = ["by_code", "index", "load"]
 
 # Modules that hold an area's ENTRIES.
 _MODULES: dict[Area, tuple[str, ...]] = {
@@ -15,6 +15,10 @@ _MODULES: dict[Area, tuple[str, ...]] = {
     Area.MODULE_HOOK: ("module_hooks",),
     Area.DATAMODULE_HOOK: ("datamodule_hooks",),
     Area.CALLBACK_HOOK: ("callback_hooks",),
+    Area.ENTRY_POINT_ARGUMENT: ("entry_points",),
+    Area.TRAINER_VALUE: ("trainer_values",),
+    Area.DEFAULT: ("defaults", "other_members"),
+    Area.PROJECT_FILE: ("project_files",),
 }
 
 
@@ -25,8 +29,12 @@ def load(area: Area) -> tuple[Entry, ...]:
         from trainer_upgrade.catalogue import imports
 
         return tuple(imports.entries())
+    if area not in _MODULES:
+        from trainer_upgrade.catalogue import data_tables
+
+        return tuple(data_tables.entries(area))
     found: list[Entry] = []
-    for module in _MODULES.get(area, ()):
+    for module in _MODULES[area]:
         found += import_module(f"trainer_upgrade.catalogue.{module}").ENTRIES
     return tuple(found)
 
@@ -37,11 +45,22 @@ def index(area: Area) -> dict[tuple[str, str], Entry]:
     return {(entry.owner, entry.name): entry for entry in load(area)}
 
 
+# Areas by the hundred their codes begin with.
+_FAMILIES: dict[str, tuple[Area, ...]] = {
+    "1": (Area.TRAINER_ARGUMENT,),
+    "2": (Area.MODULE_HOOK, Area.DATAMODULE_HOOK, Area.CALLBACK_HOOK),
+    "3": (Area.IMPORT,),
+    "4": (Area.TRAINER_ATTRIBUTE,),
+    "5": (Area.ENTRY_POINT_ARGUMENT,),
+    "6": (Area.CONSTRUCTOR_ARGUMENT,),
+    "7": (Area.TRAINER_VALUE,),
+    "8": (Area.DEFAULT,),
+    "9": (Area.PROJECT_FILE,),
+}
+
+
 @cache
-def codes() -> dict[str, tuple[Entry, ...]]:
-    """Return the entries of all areas by code."""
-    found: dict[str, list[Entry]] = {}
-    for area in Area:
-        for entry in load(area):
-            found.setdefault(entry.code, []).append(entry)
-    return {code: tuple(group) for code, group in found.items()}
+def by_code(code: str) -> tuple[Entry, ...]:
+    """Return the entries that carry ``code``; reads only the areas it can belong to."""
+    areas = _FAMILIES.get(code[3:4], ()) if code.startswith("TRU") else ()
+    return tuple(entry for area in areas for entry in load(area) if entry.code == code)
