@@ -1,10 +1,11 @@
 """Which files may have to do with Lightning, found without parsing any.
 
-A file is of interest when its bytes contain a word of Lightning's, or when a name it imports from another file
-of the project leads to Lightning: that file imports it from Lightning, or from a third file where it leads
-there, or defines it itself and uses something that leads there. Imports, and uses of a module that is
-imported whole, are found with regular expressions. The answer may be yes for a file with nothing to find (it is
-then parsed in vain), never no for one that Lightning's names reach in a way that name resolution could follow.
+A file is of interest when its bytes contain a word of Lightning's, or when a name it imports from another
+file of the project leads to Lightning: that file imports it from Lightning, or from a third file where it
+leads there, or defines it itself and uses something that leads there. Imports, and uses of a module that is
+imported whole, are found with regular expressions. The answer may be yes for a file with nothing to find
+(it is then parsed in vain), never no for one that Lightning's names reach in a way that name resolution
+could follow.
 """
 
 from __future__ import annotations

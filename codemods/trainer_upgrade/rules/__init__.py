@@ -11,6 +11,7 @@ __all__ = ["MODULES", "load"]
 
 # Modules of this package that register rules, sorted.
 MODULES: tuple[str, ...] = (
+    "callback_order",
     "callback_state",
     "datamodule_init",
     "datamodule_state",
@@ -25,9 +26,11 @@ MODULES: tuple[str, ...] = (
     "inference_grad",
     "load_on_instance",
     "loader_index",
+    "log_dicts",
     "manual_optimization",
     "multiple_optimizers",
     "step_end",
+    "trainer_arguments",
     "truncated_bptt",
 )
 

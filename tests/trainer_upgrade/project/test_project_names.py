@@ -1,4 +1,5 @@
 """What names mean: imports, aliases, scopes, re-exports across files."""
+# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 
