@@ -47,10 +47,18 @@ class _Change:
 
 
 class ListEditor:
-    """Collects changes of the items between two parentheses and makes the edits."""
+    """Collects changes of the items between two brackets and makes the edits."""
 
-    def __init__(self, file: FileContext, nodes: list[ast.expr | ast.keyword | ast.alias], low: int, close: int) -> None:
-        """Look at the items ``nodes``, which stand between the offsets ``low`` and ``close``."""
+    def __init__(
+        self,
+        file: FileContext,
+        nodes: list[ast.expr | ast.keyword | ast.alias],
+        low: int,
+        close: int,
+        bracket: str = "(",
+    ) -> None:
+        """Look at the items ``nodes``: they follow the first ``bracket`` from ``low`` on and end at ``close``."""
+        self._bracket = bracket
         self.file = file
         self.source = file.source
         self.low = low
@@ -109,9 +117,9 @@ class ListEditor:
         return found
 
     def _find_open(self) -> int:
-        """Return the offset behind the opening parenthesis: the first one from ``low`` on."""
+        """Return the offset behind the opening bracket: the first one from ``low`` on."""
         position = self.low
-        while self.source[position] != "(":
+        while self.source[position] != self._bracket:
             position = self._line_end(position) if self.source[position] == "#" else position + 1
         return position + 1
 

@@ -103,7 +103,13 @@ def instance_name(node: ast.expr, file: FileContext) -> str | None:
 def _conditional(name: str, node: ast.IfExp, file: FileContext, target: Target) -> Cases | None:
     if not is_pure(node.test, file):
         return None
-    body = cases_of(name, node.body, file.segment(node.body), file, target)
+    body: Cases | None
+    if _surely_there(node):
+        text = parenthesised(file.segment(node.body))
+        marked = name in _COUNTS or name in ("max_steps", "devices", "progress_bar_refresh_rate")
+        body = Cases([({}, MarkedInt(text) if marked else Opaque(text))])
+    else:
+        body = cases_of(name, node.body, file.segment(node.body), file, target)
     other = cases_of(name, node.orelse, file.segment(node.orelse), file, target)
     if body is None or other is None:
         return None
@@ -111,6 +117,16 @@ def _conditional(name: str, node: ast.IfExp, file: FileContext, target: Target) 
     values = [({test: True, **world}, each) for world, each in body.values]
     values += [({test: False, **world}, each) for world, each in other.values]
     return Cases(values, body.unsafe or other.unsafe)
+
+
+def _surely_there(node: ast.IfExp) -> bool:
+    """Whether it is ``x if x is not None else …``, or ``x if x else …``."""
+    test, body = node.test, ast.dump(node.body)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot):
+        (right,) = test.comparators
+        if isinstance(right, ast.Constant) and right.value is None:
+            return ast.dump(test.left) == body
+    return ast.dump(test) == body
 
 
 def _truth(node: ast.expr, text: str, file: FileContext) -> Test:

@@ -217,8 +217,20 @@ def known_types(node: ast.expr, file: FileContext, depth: int = 0) -> Known | No
         return joined
     if _is_bool(node):
         return Known(frozenset({bool}))
+    if isinstance(node, (ast.List, ast.ListComp)):
+        return Known(frozenset({list}))
+    if isinstance(node, ast.Tuple):
+        return Known(frozenset({tuple}))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        for side in (node.left, node.right):
+            known = known_types(side, file, depth + 1)
+            if known is not None and known.only(list):
+                return known
+        return None
     if isinstance(node, ast.Call):
         name = file.qualified_name(node.func) or ast.unparse(node.func)
+        if name in ("list", "sorted"):
+            return Known(frozenset({list}))
         return Known(frozenset({int})) if name in _INT_CALLS else None
     if isinstance(node, ast.Attribute):
         return _option(node.attr, node.value, file)
