@@ -1,0 +1,176 @@
+"""Every argument that a Trainer took in some release from 0.7 to 2.6: order, default and plain types.
+
+The order is that of 1.9.5, in which positional arguments are read; arguments of other releases follow and are
+keyword-only. Types are the plain ones that the argparse helpers of that release saw in the annotation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+__all__ = ["ARGUMENTS", "POSITIONAL", "bind", "signature"]
+
+
+class Argument(NamedTuple):
+    """Default and plain types of one argument."""
+
+    default: Any
+    types: tuple[type, ...]
+
+
+_NOTHING = type(None)
+_COUNT = (int,)
+_MAYBE_COUNT = (int, _NOTHING)
+_SWITCH = (bool,)
+_MAYBE_SWITCH = (bool, _NOTHING)
+_FRACTION = (int, float)
+_MAYBE_FRACTION = (int, float, _NOTHING)
+_TEXT = (str,)
+_MAYBE_TEXT = (str, _NOTHING)
+_DEVICES = (list, str, int, _NOTHING)
+
+_IN_1_9: dict[str, Argument] = {
+    "logger": Argument(True, (object, bool)),
+    "enable_checkpointing": Argument(True, _SWITCH),
+    "callbacks": Argument(None, (list, object, _NOTHING)),
+    "default_root_dir": Argument(None, _MAYBE_TEXT),
+    "gradient_clip_val": Argument(None, _MAYBE_FRACTION),
+    "gradient_clip_algorithm": Argument(None, _MAYBE_TEXT),
+    "num_nodes": Argument(1, _COUNT),
+    "num_processes": Argument(None, _MAYBE_COUNT),
+    "devices": Argument(None, _DEVICES),
+    "gpus": Argument(None, _DEVICES),
+    "auto_select_gpus": Argument(None, _MAYBE_SWITCH),
+    "tpu_cores": Argument(None, _DEVICES),
+    "ipus": Argument(None, _MAYBE_COUNT),
+    "enable_progress_bar": Argument(True, _SWITCH),
+    "overfit_batches": Argument(0.0, _FRACTION),
+    "track_grad_norm": Argument(-1, (int, float, str)),
+    "check_val_every_n_epoch": Argument(1, _MAYBE_COUNT),
+    "fast_dev_run": Argument(False, (int, bool)),
+    "accumulate_grad_batches": Argument(None, (int, dict, _NOTHING)),
+    "max_epochs": Argument(None, _MAYBE_COUNT),
+    "min_epochs": Argument(None, _MAYBE_COUNT),
+    "max_steps": Argument(-1, _COUNT),
+    "min_steps": Argument(None, _MAYBE_COUNT),
+    "max_time": Argument(None, (str, object, dict, _NOTHING)),
+    "limit_train_batches": Argument(None, _MAYBE_FRACTION),
+    "limit_val_batches": Argument(None, _MAYBE_FRACTION),
+    "limit_test_batches": Argument(None, _MAYBE_FRACTION),
+    "limit_predict_batches": Argument(None, _MAYBE_FRACTION),
+    "val_check_interval": Argument(None, _MAYBE_FRACTION),
+    "log_every_n_steps": Argument(50, _COUNT),
+    "accelerator": Argument(None, (str, object, _NOTHING)),
+    "strategy": Argument(None, (str, object, _NOTHING)),
+    "sync_batchnorm": Argument(False, _SWITCH),
+    "precision": Argument(32, (int, str)),
+    "enable_model_summary": Argument(True, _SWITCH),
+    "num_sanity_val_steps": Argument(2, _COUNT),
+    "resume_from_checkpoint": Argument(None, _MAYBE_TEXT),
+    "profiler": Argument(None, (object, str, _NOTHING)),
+    "benchmark": Argument(None, _MAYBE_SWITCH),
+    # bool | Literal["warn"]: no plain type was found in it, so 1.9 made no command line option for it.
+    "deterministic": Argument(None, (object,)),
+    "reload_dataloaders_every_n_epochs": Argument(0, _COUNT),
+    "auto_lr_find": Argument(False, (bool, str)),
+    "replace_sampler_ddp": Argument(True, _SWITCH),
+    "detect_anomaly": Argument(False, _SWITCH),
+    "auto_scale_batch_size": Argument(False, (str, bool)),
+    "plugins": Argument(None, (object, str, list, _NOTHING)),
+    "amp_backend": Argument(None, _MAYBE_TEXT),
+    "amp_level": Argument(None, _MAYBE_TEXT),
+    "move_metrics_to_cpu": Argument(False, _SWITCH),
+    "multiple_trainloader_mode": Argument("max_size_cycle", _TEXT),
+    "inference_mode": Argument(True, _SWITCH),
+}
+
+# Of older and newer releases; the default is the last one.
+_ELSEWHERE: dict[str, Argument] = {
+    "checkpoint_callback": Argument(None, (bool, object, _NOTHING)),
+    "early_stop_callback": Argument(False, (bool, object, _NOTHING)),
+    "process_position": Argument(0, _COUNT),
+    "num_tpu_cores": Argument(None, _MAYBE_COUNT),
+    "log_gpu_memory": Argument(None, _MAYBE_TEXT),
+    "progress_bar_refresh_rate": Argument(None, _MAYBE_COUNT),
+    "overfit_pct": Argument(None, (float,)),
+    "train_percent_check": Argument(None, (float,)),
+    "val_percent_check": Argument(None, (float,)),
+    "test_percent_check": Argument(None, (float,)),
+    "log_save_interval": Argument(None, _MAYBE_COUNT),
+    "row_log_interval": Argument(None, _MAYBE_COUNT),
+    "add_row_log_interval": Argument(None, (object,)),
+    "distributed_backend": Argument(None, _MAYBE_TEXT),
+    "print_nan_grads": Argument(False, _SWITCH),
+    "weights_summary": Argument("top", _MAYBE_TEXT),
+    "weights_save_path": Argument(None, _MAYBE_TEXT),
+    "truncated_bptt_steps": Argument(None, _MAYBE_COUNT),
+    "reload_dataloaders_every_epoch": Argument(False, _SWITCH),
+    "progress_bar_callback": Argument(True, (object, bool, _NOTHING)),
+    "terminate_on_nan": Argument(None, _MAYBE_SWITCH),
+    "default_save_path": Argument(None, (object,)),
+    "gradient_clip": Argument(None, (object,)),
+    "nb_gpu_nodes": Argument(None, (object,)),
+    "max_nb_epochs": Argument(None, (object,)),
+    "min_nb_epochs": Argument(None, (object,)),
+    "use_amp": Argument(None, (object,)),
+    "show_progress_bar": Argument(None, (object,)),
+    "nb_sanity_val_steps": Argument(None, (object,)),
+    "prepare_data_per_node": Argument(None, _MAYBE_SWITCH),
+    "flush_logs_every_n_steps": Argument(None, _MAYBE_COUNT),
+    "cluster_environment": Argument(None, (object,)),
+    "automatic_optimization": Argument(None, _MAYBE_SWITCH),
+    "enable_pl_optimizer": Argument(None, (object,)),
+    "stochastic_weight_avg": Argument(False, _SWITCH),
+    "use_distributed_sampler": Argument(True, _SWITCH),
+    "barebones": Argument(False, _SWITCH),
+    "model_registry": Argument(None, _MAYBE_TEXT),
+    "enable_autolog_hparams": Argument(True, _SWITCH),
+    "options": Argument(None, (object,)),
+}
+
+ARGUMENTS: dict[str, Argument] = {**_IN_1_9, **_ELSEWHERE}
+POSITIONAL: tuple[str, ...] = tuple(_IN_1_9)
+
+
+def bind(positional: tuple[Any, ...], keyword: dict[str, Any]) -> dict[str, Any]:
+    """Return all arguments by name; positional ones are read in the order of 1.9.
+
+    Raises:
+        TypeError: Too many positional arguments, one given twice, or one that no release took.
+    """
+    if len(positional) > len(POSITIONAL):
+        raise TypeError(
+            f"Trainer takes at most {len(POSITIONAL)} positional arguments, {len(positional)} given"
+        )
+    bound = dict(zip(POSITIONAL, positional, strict=False))
+    for name, value in keyword.items():
+        if name in bound:
+            raise TypeError(f"Trainer got several values for the argument {name!r}")
+        if name not in ARGUMENTS:
+            raise TypeError(f"Trainer got an argument {name!r}, which no release from 0.7 to 2.6 took")
+        bound[name] = value
+    return bound
+
+
+def signature() -> inspect.Signature:
+    """Return the signature that compat's Trainer shows to ``inspect``."""
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    for name, argument in ARGUMENTS.items():
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        if name not in _IN_1_9:
+            kind = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(
+            inspect.Parameter(name, kind, default=argument.default, annotation=_annotation(argument))
+        )
+    return inspect.Signature(parameters)
+
+
+def _annotation(argument: Argument) -> Any:
+    types = argument.types
+    if len(types) == 1:
+        return types[0]
+    union: Any = types[0]
+    for each in types[1:]:
+        union = union | each
+    return union

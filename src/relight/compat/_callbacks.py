@@ -1,0 +1,127 @@
+"""Callbacks of the core that took other arguments in older releases."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from relight import callbacks as core
+from relight.compat._facts import advice_for, code_for
+from relight.compat._notices import notice
+from relight.utilities.exceptions import MisconfigurationException
+from trainer_upgrade.catalogue import Area
+
+__all__ = ["EarlyStopping", "LearningRateLogger", "ModelCheckpoint"]
+
+
+def _argument(owner: str, name: str, default: str) -> None:
+    notice(
+        code_for(Area.CONSTRUCTOR_ARGUMENT, owner, name, "TRU600"),
+        f"{owner}({name}=…)",
+        advice_for(Area.CONSTRUCTOR_ARGUMENT, owner, name, f"`{owner}({name}=…)` left: {default}"),
+    )
+
+
+class ModelCheckpoint(core.ModelCheckpoint):
+    """See :class:`relight.callbacks.ModelCheckpoint`; takes the arguments of 0.7 to 1.6 as well.
+
+    Args:
+        dirpath: Directory; up to 1.0 ``filepath`` stood first, see there.
+        filename: Pattern of the names.
+        filepath: Left in 1.2: directory and pattern in one.
+        prefix: Left in 1.4: put before the name.
+        period: Left in 1.5: ``every_n_epochs``.
+        every_n_val_epochs: Left in 1.6: ``every_n_epochs``.
+        arguments: Everything else.
+    """
+
+    def __init__(
+        self,
+        dirpath: Any = None,
+        filename: str | None = None,
+        *positional: Any,
+        filepath: Any = None,
+        prefix: str | None = None,
+        period: int | None = None,
+        every_n_val_epochs: int | None = None,
+        **arguments: Any,
+    ) -> None:
+        if filepath is not None:
+            _argument("ModelCheckpoint", "filepath", "say `dirpath` and `filename`")
+            if dirpath is not None or filename is not None:
+                raise MisconfigurationException("`filepath` and `dirpath` or `filename` say the same: choose")
+            path = os.fspath(filepath)
+            if os.path.isdir(path) or path.endswith(os.sep):
+                dirpath = path
+            else:
+                dirpath, name = os.path.split(path)
+                dirpath, filename = dirpath or None, name or None
+        if prefix:
+            _argument("ModelCheckpoint", "prefix", "put it into `filename`")
+            filename = f"{prefix}-{filename or '{epoch}-{step}'}"
+        for name, value in (("period", period), ("every_n_val_epochs", every_n_val_epochs)):
+            if value is not None:
+                _argument("ModelCheckpoint", name, "say `every_n_epochs`")
+                if value < 1:
+                    # It switched saving off.
+                    arguments.update(every_n_epochs=0, save_on_train_epoch_end=False)
+                else:
+                    arguments.setdefault("every_n_epochs", value)
+        if arguments.get("mode") == "auto" or (len(positional) > 5 and positional[5] == "auto"):
+            _argument("ModelCheckpoint", "mode", 'say "min" or "max"')
+            arguments["mode"] = _mode(arguments.get("monitor") or (positional[0] if positional else None))
+        names = ("monitor", "verbose", "save_last", "save_top_k", "save_weights_only", "mode")
+        if isinstance(arguments.get("save_top_k"), bool):
+            arguments["save_top_k"] = int(arguments["save_top_k"])
+        for name, value in zip(names, positional, strict=False):
+            arguments.setdefault(name, value)
+        super().__init__(dirpath=dirpath, filename=filename, **arguments)
+
+    @property
+    def period(self) -> int:
+        """Left in 1.5: ``every_n_epochs``."""
+        return int(getattr(self, "_every_n_epochs", 1))
+
+    @property
+    def save_function(self) -> Any:
+        """Left in 1.4."""
+        return getattr(self, "_save_function", None)
+
+    @save_function.setter
+    def save_function(self, value: Any) -> None:
+        self._save_function = value
+
+
+class EarlyStopping(core.EarlyStopping):
+    """See :class:`relight.callbacks.EarlyStopping`; ``monitor`` may be left out and ``mode`` be "auto" as before 1.5."""
+
+    def __init__(
+        self, monitor: str | None = None, *positional: Any, mode: str | None = None, **arguments: Any
+    ) -> None:
+        if monitor is None:
+            _argument("EarlyStopping", "monitor", "it has no default since 1.5")
+            monitor = "early_stop_on"
+        if mode == "auto" or (len(positional) > 3 and positional[3] == "auto"):
+            _argument("EarlyStopping", "mode", 'say "min" or "max"')
+            mode = _mode(monitor)
+            positional = (*positional[:3], mode, *positional[4:]) if len(positional) > 3 else positional
+        names = ("min_delta", "patience", "verbose", "mode", "strict")
+        for name, value in zip(names, positional, strict=False):
+            arguments.setdefault(name, value)
+        if mode is not None:
+            arguments["mode"] = mode
+        super().__init__(monitor=monitor, **arguments)
+
+
+class LearningRateLogger(core.LearningRateMonitor):
+    """Left in 1.0: :class:`relight.callbacks.LearningRateMonitor` under its first name."""
+
+    def __init__(self, *positional: Any, **arguments: Any) -> None:
+        _argument("LearningRateLogger", "-", "say `LearningRateMonitor`")
+        super().__init__(*positional, **arguments)
+
+
+def _mode(monitor: str | None) -> str:
+    """Return what "auto" meant for a metric: up for accuracies and F-scores, down for the rest."""
+    name = monitor or ""
+    return "max" if "acc" in name or name.startswith("fmeasure") else "min"

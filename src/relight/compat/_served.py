@@ -1,0 +1,113 @@
+"""What compat serves itself, by legacy path: adapters of core classes and small things that were removed."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+__all__ = ["ADAPTED", "SMALL", "find", "load", "load_path"]
+
+_HERE = "relight.compat"
+
+#: The core's path of an object → compat's own, wherever a legacy path leads to the core's.
+ADAPTED: dict[str, str] = {
+    "relight.Trainer": f"{_HERE}._trainer:Trainer",
+    "relight.trainer.Trainer": f"{_HERE}._trainer:Trainer",
+    "relight.trainer.trainer.Trainer": f"{_HERE}._trainer:Trainer",
+    "relight.LightningModule": f"{_HERE}._module:LightningModule",
+    "relight.LightningDataModule": f"{_HERE}._datamodule:LightningDataModule",
+    "relight.Callback": f"{_HERE}._callback:Callback",
+    "relight.callbacks.Callback": f"{_HERE}._callback:Callback",
+    "relight.seed_everything": f"{_HERE}._small:seed_everything",
+    "relight.callbacks.ModelCheckpoint": f"{_HERE}._callbacks:ModelCheckpoint",
+    "relight.callbacks.EarlyStopping": f"{_HERE}._callbacks:EarlyStopping",
+}
+
+_TYPES = (
+    "EPOCH_OUTPUT TRAIN_DATALOADERS EVAL_DATALOADERS STEP_OUTPUT _PATH _METRIC _METRIC_COLLECTION".split()
+)
+
+#: The last part of a legacy path → compat's own object, for names whose meaning does not depend on the module.
+_BY_NAME: dict[str, str] = {
+    "LoggerCollection": f"{_HERE}._small:LoggerCollection",
+    "auto_move_data": f"{_HERE}._small:auto_move_data",
+    "data_loader": f"{_HERE}._small:data_loader",
+    "_module_available": f"{_HERE}._small:module_available",
+    "_package_available": f"{_HERE}._small:module_available",
+    "get_filesystem": f"{_HERE}._small:get_filesystem",
+    "atomic_save": f"{_HERE}._small:atomic_save",
+    "_PatchDataLoader": f"{_HERE}._small:PatchDataLoader",
+    **{name: f"{_HERE}._small:ANY" for name in _TYPES},
+}
+
+#: Legacy path → compat's own object.
+SMALL: dict[str, str] = {
+    "pytorch_lightning.__about__.__version__": f"{_HERE}:__version__",
+    "pytorch_lightning.core.saving.ModelIO": f"{_HERE}._module:LightningModule",
+    "pytorch_lightning.core.grads.GradInformation": f"{_HERE}._module:LightningModule",
+    "pytorch_lightning.utilities.cloud_io.load": f"{_HERE}._small:load",
+    "pytorch_lightning.utilities.argparse.add_argparse_args": f"{_HERE}._argparse:add_argparse_args",
+    "pytorch_lightning.utilities.argparse.from_argparse_args": f"{_HERE}._argparse:from_argparse_args",
+    "pytorch_lightning.utilities.argparse.parse_argparser": f"{_HERE}._argparse:parse_argparser",
+    "pytorch_lightning.utilities.argparse.parse_env_variables": f"{_HERE}._argparse:parse_env_variables",
+    "pytorch_lightning.utilities.argparse.get_init_arguments_and_types": f"{_HERE}._argparse:get_init_arguments_and_types",
+    "pytorch_lightning.utilities.argparse_utils.add_argparse_args": f"{_HERE}._argparse:add_argparse_args",
+    "pytorch_lightning.utilities.argparse_utils.from_argparse_args": f"{_HERE}._argparse:from_argparse_args",
+    "pytorch_lightning.utilities.distributed.all_gather_ddp_if_available": f"{_HERE}._small:all_gather_if_available",
+    "pytorch_lightning.utilities.distributed.sync_ddp_if_available": f"{_HERE}._small:sync_if_available",
+    "pytorch_lightning.utilities.distributed.gather_all_tensors": f"{_HERE}._small:gather_all_tensors",
+    "pytorch_lightning.utilities.distributed.ReduceOp": "torch.distributed:ReduceOp",
+    "pytorch_lightning.utilities.types._LRScheduler": "torch.optim.lr_scheduler:LRScheduler",
+    "pytorch_lightning.utilities.types.LRSchedulerType": f"{_HERE}._small:ANY",
+    "pytorch_lightning.callbacks.LearningRateLogger": f"{_HERE}._callbacks:LearningRateLogger",
+    "pytorch_lightning.callbacks.lr_logger.LearningRateLogger": f"{_HERE}._callbacks:LearningRateLogger",
+}
+
+# Switches that old code imports to ask what is installed.
+_GREATER = re.compile(r"_?TORCH_GREATER_EQUAL_(\d+)_(\d+)")
+_AVAILABLE = re.compile(r"_?([A-Z0-9]+(?:_[A-Z0-9]+)*)_AVAILABLE")
+
+
+def find(path: str) -> str | None:
+    """Return where compat's own object for the legacy ``path`` is (``module:name``), or ``None``."""
+    if path in SMALL:
+        return SMALL[path]
+    name = path.rpartition(".")[2]
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if _GREATER.fullmatch(name) or _AVAILABLE.fullmatch(name):
+        return f"{_HERE}._small:{name}"
+    return None
+
+
+def load(served: str) -> Any:
+    """Return the object at ``module:name``."""
+    module, _, name = served.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def load_path(path: str) -> Any:
+    """Return the object at a dotted path of the core or of another distribution, compat's own where it has one.
+
+    Raises:
+        ImportError: There is no such object.
+    """
+    if path in ADAPTED:
+        return load(ADAPTED[path])
+    parts = path.split(".")
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length])
+        try:
+            value: Any = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            # Only the path itself may be missing, not something that it needs.
+            if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+                continue
+            raise
+        for attribute in parts[length:]:
+            if not hasattr(value, attribute):
+                raise ImportError(f"`{path}` does not exist")
+            value = getattr(value, attribute)
+        return value
+    raise ImportError(f"`{parts[0]}` is not installed")

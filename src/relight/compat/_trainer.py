@@ -1,0 +1,345 @@
+"""The Trainer of the legacy API: old arguments in, the core's loops underneath."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+import torch
+
+from relight import callbacks as core_callbacks
+from relight.callbacks import Callback
+from relight.compat import _argparse, _arguments
+from relight.compat._adapters import Adapters
+from relight.compat._attributes import LegacyAttributes
+from relight.compat._binding import plan
+from relight.compat._facts import advice_for, code_for
+from relight.compat._hooks import LegacyHooks
+from relight.compat._notices import notice, place_of
+from relight.compat._outputs import EpochOutputs
+from relight.trainer import Trainer as CoreTrainer
+from relight.trainer.hooks import HOOK_ORDER, Order
+from relight.utilities.exceptions import MisconfigurationException
+from relight.utilities.overrides import is_overridden
+from trainer_upgrade.catalogue import Area, Target, translate_trainer_arguments
+
+__all__ = ["Trainer"]
+
+
+class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
+    """Takes every argument that any release from 0.7 to 2.6 took, positional ones in the order of 1.9.
+
+    The arguments are translated to those of :class:`relight.Trainer`, its entry points and callbacks by the same
+    function that the codemod uses; each one that changed warns once a place.
+
+    Raises:
+        MisconfigurationException: For combinations that the old release refused, too.
+        TypeError: For an argument that no release took.
+    """
+
+    #: The order of 1.9: callbacks before the module, also at an epoch's end.
+    hook_order: Mapping[str, Order] = MappingProxyType(
+        {"on_load_checkpoint": HOOK_ORDER["on_load_checkpoint"]}
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = _arguments.bind(args, kwargs)
+        for name, value in vars(_argparse.parse_env_variables(type(self))).items():
+            given.setdefault(name, value)
+        self._compat_given = dict(given)
+        self._compat_assigned: dict[str, Any] = {}
+        self._compat_adapters = Adapters()
+        self._compat_frequencies: list[int] = []
+        self._compat_optimizer_idx = 0
+        self._compat_outputs = EpochOutputs(self, training=False, validation=False, test=False)
+        options = dict(given.pop("options", None) or {})
+        translation = translate_trainer_arguments(given, target=Target.RELIGHT, defaults=True)
+        if translation.errors:
+            raise MisconfigurationException("; ".join(f"{e.code} {e.message}" for e in translation.errors))
+        for finding in translation.findings:
+            notice(finding.code, f"Trainer.{finding.argument}", finding.message)
+        self._compat_translation = translation
+        self._compat_resume = translation.entry_points.get("fit", {}).get("ckpt_path")
+        constructor = dict(translation.constructor)
+        constructor["callbacks"] = self._compat_callbacks(constructor.get("callbacks"), given)
+        if translation.plugins:
+            mine = [getattr(_plugins(), ref.name)(**ref.arguments) for ref in translation.plugins]
+            before = constructor.get("plugins")
+            constructor["plugins"] = [
+                *(before if isinstance(before, (list, tuple)) else [before] if before else []),
+                *mine,
+            ]
+        for setting, value in translation.torch.items():
+            _set_torch(setting, value)
+        self._compat_construction_hook("on_init_start", constructor["callbacks"])
+        super().__init__(**constructor, options={**translation.options, **options})
+        self._compat_construction_hook("on_init_end", constructor["callbacks"])
+
+    def _compat_callbacks(self, given: Any, arguments: Mapping[str, Any]) -> list[Any]:
+        callbacks = list(given) if isinstance(given, (list, tuple)) else [given] if given is not None else []
+        for reference in self._compat_translation.callbacks:
+            callbacks.append(getattr(core_callbacks, reference.name)(**reference.arguments))
+        return callbacks
+
+    def _compat_construction_hook(self, name: str, callbacks: list[Any]) -> None:
+        for callback in callbacks:
+            method = getattr(callback, name, None)
+            if callable(method) and not str(getattr(method, "__module__", "")).startswith("relight."):
+                advice = advice_for(Area.CALLBACK_HOOK, "Callback", name, f"`{name}` left in 1.8")
+                code = code_for(Area.CALLBACK_HOOK, "Callback", name, "TRU260")
+                notice(code, f"Callback.{name}", advice, place_of(method))
+                plan(method, (("trainer",),)).call(method, {"trainer": self})
+
+    # Entry points
+
+    def fit(  # type: ignore[override]
+        self,
+        model: Any,
+        train_dataloaders: Any = None,
+        val_dataloaders: Any = None,
+        datamodule: Any = None,
+        ckpt_path: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Train; see :meth:`relight.Trainer.fit`. ``train_dataloader`` is taken as ``train_dataloaders``.
+
+        A checkpoint given to the constructor is restored by the first ``fit`` only, as in 1.5 and 1.9.
+        """
+        train_dataloaders = _renamed(
+            "fit", options, "train_dataloader", "train_dataloaders", train_dataloaders
+        )
+        val_dataloaders = _renamed("fit", options, "val_dataloader", "val_dataloaders", val_dataloaders)
+        resume, self._compat_resume = self._compat_resume, None
+        with self._compat_run(model, datamodule, train_dataloaders):
+            return super().fit(
+                model, train_dataloaders, val_dataloaders, datamodule, ckpt_path or resume or None, **options
+            )
+
+    def validate(  # type: ignore[override]
+        self,
+        model: Any = None,
+        dataloaders: Any = None,
+        ckpt_path: Any = None,
+        verbose: bool = True,
+        datamodule: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Validate; see :meth:`relight.Trainer.validate`. ``val_dataloaders`` is taken as ``dataloaders``."""
+        dataloaders = _renamed("validate", options, "val_dataloaders", "dataloaders", dataloaders)
+        with self._compat_run(model, datamodule, dataloaders):
+            return super().validate(model, dataloaders, ckpt_path, verbose, datamodule, **options)
+
+    def test(  # type: ignore[override]
+        self,
+        model: Any = None,
+        dataloaders: Any = None,
+        ckpt_path: Any = None,
+        verbose: bool = True,
+        datamodule: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Test; see :meth:`relight.Trainer.test`. ``test_dataloaders`` is taken as ``dataloaders``."""
+        dataloaders = _renamed("test", options, "test_dataloaders", "dataloaders", dataloaders)
+        with self._compat_run(model, datamodule, dataloaders):
+            return super().test(model, dataloaders, ckpt_path, verbose, datamodule, **options)
+
+    def predict(
+        self, model: Any = None, dataloaders: Any = None, datamodule: Any = None, *args: Any, **options: Any
+    ) -> Any:  # type: ignore[override]
+        """Predict; see :meth:`relight.Trainer.predict`."""
+        with self._compat_run(model, datamodule, dataloaders):
+            return super().predict(model, dataloaders, datamodule, *args, **options)
+
+    @contextmanager
+    def _compat_run(self, model: Any, datamodule: Any, dataloaders: Any) -> Iterator[None]:
+        """Let adapters stand for the hooks of everything that takes part, while an entry point runs."""
+        from relight.datamodule import LightningDataModule
+
+        model = model if model is not None else self.lightning_module
+        if isinstance(dataloaders, LightningDataModule):
+            datamodule = dataloaders
+        adapters = self._compat_adapters
+        if adapters.busy:  # an entry point within an entry point
+            yield
+            return
+        try:
+            if model is not None:
+                self._compat_attach(model)
+                adapters.module(model)
+            if datamodule is not None:
+                for name, value in self._compat_translation.datamodule.items():
+                    setattr(datamodule, name, value)
+                adapters.datamodule(datamodule)
+            yield
+        except KeyboardInterrupt:
+            self._compat_interrupted(model)
+            raise
+        finally:
+            adapters.remove()
+
+    def _compat_attach(self, model: Any) -> None:
+        for name, value in self._compat_translation.module.items():
+            setattr(model, name, value)
+        for name, value in self._compat_translation.datamodule.items():
+            setattr(model, name, value)
+
+    def _compat_overrides(self, name: str) -> bool:
+        """Return whether the module brings its own hook of the legacy API."""
+        from relight.compat._module import LightningModule
+
+        module = self.lightning_module
+        method = getattr(module, name, None)
+        return callable(method) and (
+            not isinstance(module, LightningModule) or is_overridden(name, module, LightningModule)
+        )
+
+    # What the core asks
+
+    def _check_legacy_hooks(self, fn: str) -> None:
+        """Refuse nothing: the hooks are called."""
+
+    def _make_hooks(self) -> LegacyHooks:
+        for callback in self.callbacks:  # also those of `configure_callbacks`
+            self._compat_adapters.callback(callback)
+        wants_entries = any("outputs" in _parameters(c.on_train_epoch_end) for c in self.callbacks)
+        self._compat_outputs = EpochOutputs(
+            self,
+            training=self._compat_overrides("training_epoch_end") or wants_entries,
+            validation=self._compat_overrides("validation_epoch_end"),
+            test=self._compat_overrides("test_epoch_end"),
+        )
+        return LegacyHooks(self, self._compat_outputs)
+
+    def _compat_interrupted(self, model: Any) -> None:
+        for callback in self.callbacks:
+            method = getattr(callback, "on_keyboard_interrupt", None)
+            if callable(method) and not str(getattr(method, "__module__", "")).startswith("relight."):
+                method(self, model)
+
+    # Tuning
+
+    def tune(
+        self, model: Any, train_dataloaders: Any = None, val_dataloaders: Any = None, **options: Any
+    ) -> Any:
+        """Left in 2.0: run the tuner as ``auto_lr_find`` and ``auto_scale_batch_size`` say."""
+        notice(
+            code_for(Area.TRAINER_ATTRIBUTE, "Trainer", "tune", "TRU400"),
+            "Trainer.tune",
+            advice_for(
+                Area.TRAINER_ATTRIBUTE, "Trainer", "tune", "`trainer.tune` left in 2.0: `Tuner(trainer)`"
+            ),
+        )
+        if not self._compat_translation.tuner:
+            return {}
+        raise MisconfigurationException(
+            "`trainer.tune` needs a tuner, which this release of relight does not have yet"
+        )
+
+    # Command lines
+
+    @classmethod
+    def add_argparse_args(
+        cls, parent_parser: argparse.ArgumentParser, **kwargs: Any
+    ) -> argparse.ArgumentParser:
+        """Left in 2.0: add an option for every argument that has a plain type."""
+        _method("add_argparse_args", "`Trainer.add_argparse_args` left in 2.0: add the options that you use")
+        return _argparse.add_argparse_args(cls, parent_parser, **kwargs)
+
+    @classmethod
+    def from_argparse_args(cls, args: Any, **kwargs: Any) -> Any:
+        """Left in 2.0: build a Trainer from what it accepts of parsed arguments; keywords win."""
+        _method("from_argparse_args", "`Trainer.from_argparse_args` left in 2.0: `Trainer(**vars(args))`")
+        return _argparse.from_argparse_args(cls, args, **kwargs)
+
+    @classmethod
+    def parse_argparser(cls, arg_parser: Any) -> argparse.Namespace:
+        """Left in 2.0: parse arguments, with switches that may stand alone."""
+        _method("parse_argparser", "`Trainer.parse_argparser` left in 2.0")
+        return _argparse.parse_argparser(cls, arg_parser)
+
+    @classmethod
+    def match_env_arguments(cls) -> argparse.Namespace:
+        """Left in 2.0: the arguments that environment variables give."""
+        _method("match_env_arguments", "`Trainer.match_env_arguments` left in 2.0")
+        return _argparse.parse_env_variables(cls)
+
+    @classmethod
+    def default_attributes(cls) -> dict[str, Any]:
+        """Left in 2.0: the arguments and their defaults."""
+        _method(
+            "default_attributes", "`Trainer.default_attributes` left in 2.0: `inspect.signature(Trainer)`"
+        )
+        parameters = inspect.signature(cls.__init__).parameters.values()
+        return {parameter.name: parameter.default for parameter in parameters if parameter.name != "self"}
+
+    @classmethod
+    def get_init_arguments_and_types(cls) -> list[tuple[str, tuple[Any, ...], Any]]:
+        """Left in 0.10: name, types and default of each argument."""
+        _method("get_init_arguments_and_types", "`Trainer.get_init_arguments_and_types` left in 0.10")
+        return _argparse.get_init_arguments_and_types(cls)
+
+    @classmethod
+    def get_deprecated_arg_names(cls) -> list[str]:
+        """Left in 1.8: nothing is deprecated in the end."""
+        return []
+
+
+Trainer.__init__.__signature__ = _arguments.signature()  # type: ignore[attr-defined]
+
+
+def _method(name: str, default: str) -> None:
+    notice(
+        code_for(Area.TRAINER_ATTRIBUTE, "Trainer", name, "TRU400"),
+        f"Trainer.{name}",
+        advice_for(Area.TRAINER_ATTRIBUTE, "Trainer", name, default),
+    )
+
+
+def _renamed(entry_point: str, options: dict[str, Any], old: str, new: str, value: Any) -> Any:
+    """Return ``options[old]`` if it was given, else ``value``."""
+    if old not in options:
+        return value
+    given = options.pop(old)
+    notice(
+        code_for(Area.ENTRY_POINT_ARGUMENT, f"Trainer.{entry_point}", old, "TRU500"),
+        f"Trainer.{entry_point}({old}=…)",
+        advice_for(Area.ENTRY_POINT_ARGUMENT, f"Trainer.{entry_point}", old, f"`{old}` is called `{new}`"),
+    )
+    if value is not None and given is not None:
+        raise MisconfigurationException(f"`{old}` and `{new}` say the same: choose")
+    return given if given is not None else value
+
+
+def _parameters(function: Callable[..., Any]) -> set[str]:
+    return set(inspect.signature(function).parameters)
+
+
+def _plugins() -> Any:
+    import relight.plugins
+
+    return relight.plugins
+
+
+def _set_torch(setting: str, value: Any) -> None:
+    """Set a torch setting of a translation: an attribute, a function to call, or an environment variable."""
+    kind, _, name = setting.partition(".")
+    if kind == "environ":
+        os.environ.setdefault(name, str(value))
+        return
+    if setting == "use_deterministic_algorithms":
+        torch.use_deterministic_algorithms(bool(value), warn_only=value == "warn")
+        return
+    owner: Any = torch
+    *path, last = setting.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    current = getattr(owner, last)
+    if callable(current):
+        current(value)
+    else:
+        setattr(owner, last, value)
