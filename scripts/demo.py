@@ -110,7 +110,7 @@ def run_project(command: Sequence[str], directory: Path, quiet: bool) -> None:
     for run, arguments in RUNS:
         full = [*command, *arguments, "--root", run, "--metrics", f"{run}.json"]
         done = call(full, directory, expect=0)
-        shown = ["python", *full[1:]]
+        shown = ["python", *full[1:]]  # not the path of this one
         print(f"$ {' '.join(shown)}")
         show(done.stdout.strip().splitlines()[-1], quiet)
         if run == RUNS[0][0]:  # the second run would say the same
