@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
 
 from trainer_upgrade.catalogue.entry import Area, Entry
 
@@ -32,11 +34,31 @@ def load(area: Area) -> tuple[Entry, ...]:
     if area not in _MODULES:
         from trainer_upgrade.catalogue import data_tables
 
-        return tuple(data_tables.entries(area))
-    found: list[Entry] = []
-    for module in _MODULES[area]:
-        found += import_module(f"trainer_upgrade.catalogue.{module}").ENTRIES
-    return tuple(found)
+        found = list(data_tables.entries(area))
+    else:
+        found = [
+            entry
+            for module in _MODULES[area]
+            for entry in import_module(f"trainer_upgrade.catalogue.{module}").ENTRIES
+        ]
+    pulls = _pulls()
+    return tuple(
+        replace(entry, source=f"{entry.source} ({pulls[area, entry.owner, entry.name]})")
+        if (area, entry.owner, entry.name) in pulls
+        else entry
+        for entry in found
+    )
+
+
+@cache
+def _pulls() -> dict[tuple[Area, str, str], str]:
+    """Return the pull requests that made a change, as Lightning's changelog names them."""
+    text = (files("trainer_upgrade.catalogue") / "data" / "pulls.tsv").read_text(encoding="utf-8")
+    found = {}
+    for line in text.splitlines()[1:]:
+        area, owner, name, numbers = line.split("\t")
+        found[Area(area), owner, name] = ", ".join(f"PR {number}" for number in numbers.split())
+    return found
 
 
 @cache
