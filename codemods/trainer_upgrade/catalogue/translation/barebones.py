@@ -39,7 +39,6 @@ def translate_barebones(draft: Draft) -> None:
         for each in [each for each in draft.callbacks if each.name in _NOT_BARE]:
             name = each.argument
             draft.refuse(name, f"`{name}={show(draft.legacy.get(name))}` next to `barebones=True` is refused")
-            draft.callbacks.remove(each)
     if draft.target is Target.LIGHTNING:
         draft.put("barebones", value)
     elif not value:

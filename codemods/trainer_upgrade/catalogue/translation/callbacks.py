@@ -61,7 +61,7 @@ def _checkpointing(draft: Draft) -> None:
             new = bool(old) and (enabled is MISSING or enabled is None or bool(enabled))
             if old is None and draft.has_callback("ModelCheckpoint", "Checkpoint"):
                 new = True
-            if enabled is not MISSING and enabled is not None and bool(enabled) != new:
+            if enabled is not MISSING and enabled is not None and enabled != new:
                 draft.say(
                     "enable_checkpointing",
                     f"`enable_checkpointing={show(enabled)}`: both had to be on → `{new}`",
@@ -98,6 +98,10 @@ def _early_stopping(draft: Draft) -> None:
         )
     elif not value:
         draft.default("early_stop_callback", value)
+    elif isinstance(value, (int, float, str)):
+        draft.refuse(
+            "early_stop_callback", f"`early_stop_callback={show(value)}` is neither a bool nor a callback"
+        )
     else:
         draft.append_callback(value)
         draft.say("early_stop_callback", f"`early_stop_callback={show(value)}` → `callbacks=[...]`")

@@ -96,7 +96,7 @@ def count(value: Any) -> int | None:
 
 def cpu_problem(value: Any) -> str | None:
     """Say why ``value`` is not a number of CPU processes."""
-    if isinstance(value, str) and value.strip().isdigit():
+    if isinstance(value, str) and value.strip().isdecimal():
         value = int(value)
     if not isinstance(value, int) or value <= 0:
         return f"CPU processes are a number above 0, not {show(value)}"

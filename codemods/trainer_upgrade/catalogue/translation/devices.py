@@ -48,10 +48,14 @@ def translate_devices(draft: Draft) -> None:
             draft.say(
                 "accelerator", f'`accelerator={show(draft.legacy["accelerator"])}` is written "{accelerator}"'
             )
+    if isinstance(accelerator, (bool, int, float, list, tuple, dict)):
+        draft.refuse("accelerator", f"`accelerator={show(accelerator)}` is neither a name nor an Accelerator")
+        given["accelerator"] = MISSING
+        return _leave_open(draft, given, backend_argument)
     if isinstance(accelerator, str) and accelerator not in _KNOWN:
         _unknown_accelerator(draft, accelerator)
         given["accelerator"] = MISSING
-        return _leave_open(draft, given)
+        return _leave_open(draft, given, backend_argument)
 
     tpu_argument = (
         "num_tpu_cores"
@@ -76,16 +80,18 @@ def translate_devices(draft: Draft) -> None:
         chosen = choose(request)
     except Refused as refused:
         argument = tpu_argument if refused.argument == "tpu_cores" else refused.argument
+        if argument not in draft.legacy and backend_argument:
+            argument = backend_argument
         draft.refuse(argument, f"`{argument}={show(draft.legacy.get(argument))}`: {refused.why}")
         given[argument] = MISSING
         draft.modern.pop(argument, None)
-        return _leave_open(draft, given)
+        return _leave_open(draft, given, backend_argument)
     if chosen.accelerator == "ipu":
         draft.refuse(
             "ipus", f"IPU support left in {_HARDWARE_GONE['ipu']}; choose other hardware or stay below it"
         )
         given["ipus"] = MISSING
-        return _leave_open(draft, given)
+        return _leave_open(draft, given, backend_argument)
 
     explicit = (
         backend == "ddp_cpu"
@@ -95,6 +101,11 @@ def translate_devices(draft: Draft) -> None:
     )
     _write(draft, given, chosen, explicit=explicit)
     _report(draft, given, chosen, tpu_argument, named=backend is not None)
+    if backend is None and isinstance(given["distributed_backend"], str):
+        now = f"`accelerator={show(chosen.accelerator)}`"
+        draft.say(
+            "distributed_backend", f"`distributed_backend={show(given['distributed_backend'])}` → {now}"
+        )
     _auto_select(draft, given, chosen)
     translate_strategy(draft, chosen, backend, backend_argument)
     return None
@@ -102,6 +113,16 @@ def translate_devices(draft: Draft) -> None:
 
 def _backend(draft: Draft, given: dict[str, Any]) -> tuple[str | None, str]:
     """Separate a strategy's name from the arguments that took one before ``strategy`` existed."""
+    if given["distributed_backend"] is None:
+        draft.default("distributed_backend", None)
+        given["distributed_backend"] = MISSING
+    value = given["distributed_backend"]
+    if value is not MISSING and (
+        not isinstance(value, str) or value.lower() not in (*BACKENDS, *_KNOWN, *_HARDWARE_GONE)
+    ):
+        message = f"`distributed_backend={show(value)}` names no strategy of any release"
+        draft.refuse("distributed_backend", message)
+        given["distributed_backend"] = MISSING
     for name in ("distributed_backend", "accelerator"):
         value = given[name]
         if isinstance(value, str) and value.lower() in BACKENDS:
@@ -115,19 +136,20 @@ def _backend(draft: Draft, given: dict[str, Any]) -> tuple[str | None, str]:
                 given["accelerator"] = MISSING
             return value.lower(), name
     value = given["distributed_backend"]
-    if isinstance(value, str) and value.lower() in _KNOWN and is_none(given["accelerator"]):
+    if (
+        isinstance(value, str)
+        and value.lower() in (*_KNOWN, *_HARDWARE_GONE)
+        and is_none(given["accelerator"])
+    ):
+        if given["accelerator"] is None:
+            draft.default("accelerator", None)
         given["accelerator"] = value.lower()  # hardware by this name: 1.0 to 1.4
         return None, "distributed_backend"
-    if value is not MISSING and value is not None:
-        draft.refuse(
-            "distributed_backend", f"`distributed_backend={show(value)}` names no strategy of any release"
-        )
-        given["distributed_backend"] = MISSING
     return None, ""
 
 
 def _unknown_accelerator(draft: Draft, name: str) -> None:
-    argument = "accelerator"
+    argument = "accelerator" if draft.given("accelerator") else "distributed_backend"
     if name in _HARDWARE_GONE:
         draft.refuse(
             argument,
@@ -143,22 +165,32 @@ def _unknown_accelerator(draft: Draft, name: str) -> None:
     )
 
 
-def _leave_open(draft: Draft, given: dict[str, Any]) -> None:
+def _leave_open(draft: Draft, given: dict[str, Any], backend_argument: str) -> None:
     """After an error: keep what is modern, and say of the rest that it waits for a decision."""
+    if backend_argument:
+        given = {**given, backend_argument: MISSING}
+        message = (
+            f"`{backend_argument}={show(draft.legacy[backend_argument])}` was not looked at: see the other"
+        )
+        draft.say(backend_argument, f"{message} device argument", Applicability.MANUAL)
     for name, value in given.items():
         if value is MISSING:
             continue
-        if name in ("accelerator", "devices") and value is not None:
+        if value is None:
+            draft.say(name, f"`{name}=None` asks for nothing; drop it")
+        elif name in ("accelerator", "devices"):
             draft.put(name, value)
-        elif value is not None:
-            draft.say(
-                name,
-                f"`{name}={show(value)}` was not looked at: see the other device argument",
-                Applicability.MANUAL,
-            )
+        else:
+            message = f"`{name}={show(value)}` was not looked at: see the other device argument"
+            draft.say(name, message, Applicability.MANUAL)
     strategy = draft.take("strategy")
-    if strategy is not MISSING and strategy is not None:
-        draft.put("strategy", strategy)
+    if strategy is None:
+        draft.say("strategy", "`strategy=None` asks for nothing; drop it")
+    elif strategy is not MISSING:
+        origin = draft.origin.pop("strategy", "strategy")
+        draft.put("strategy", strategy, origin)
+        if origin != "strategy":
+            draft.say(origin, f"the strategy among `{origin}` → `strategy={show(strategy)}`")
 
 
 def _write(draft: Draft, given: dict[str, Any], chosen: Chosen, *, explicit: bool) -> None:
@@ -238,7 +270,8 @@ def _report(draft: Draft, given: dict[str, Any], chosen: Chosen, tpu_argument: s
             silent=True,
         )
     elif (
-        given["accelerator"] not in (MISSING, None)
+        draft.given("accelerator")
+        and not is_none(given["accelerator"])
         and draft.modern.get("accelerator") != given["accelerator"]
     ):
         draft.say(

@@ -24,6 +24,7 @@ class _Missing:
 MISSING: Any = _Missing()
 """Stands for an argument that was not given."""
 
+_FORMER_NAMES = {"num_nodes": "nb_gpu_nodes", "default_root_dir": "default_save_path"}
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
@@ -153,23 +154,41 @@ class Draft:
         *,
         silent: bool = False,
     ) -> None:
-        """Report what became of an argument."""
+        """Report what became of an argument, unless it is in error already."""
+        if argument in self.errors_of():
+            return
         self.findings.append(ArgumentFinding(code_of(argument), argument, message, applicability, silent))
+
+    def errors_of(self) -> set[str]:
+        """The arguments in error."""
+        return {each.argument for each in self.errors}
 
     def default(self, argument: str, value: Any) -> None:
         """Report an argument that asked for what happens anyway."""
         self.say(argument, f"`{argument}={show(value)}` changes nothing; drop it")
 
     def refuse(self, argument: str, message: str) -> None:
-        """Report an argument that the old release refused too, or that has no translation."""
+        """Report an argument that the old release refused too, or that has no translation.
+
+        What was said of it before, or made of it, is taken back.
+        """
+        self.findings = [each for each in self.findings if each.argument != argument]
+        self.callbacks = [each for each in self.callbacks if each.argument != argument]
+        if argument in self.errors_of():
+            return
         self.errors.append(ArgumentFinding(code_of(argument), argument, message, Applicability.MANUAL))
 
 
 def code_of(argument: str) -> str:
-    """Return the catalogue's code of a Trainer argument; an unknown one has that of unknown keywords."""
+    """Return the catalogue's code of a Trainer argument.
+
+    One that never changed shares that of its former name; an unknown one has that of unknown keywords.
+    """
     from trainer_upgrade import catalogue
 
-    entry = catalogue.trainer_argument(argument) or catalogue.trainer_argument("kwargs")
+    entry = catalogue.trainer_argument(argument) or catalogue.trainer_argument(
+        _FORMER_NAMES.get(argument, "kwargs")
+    )
     assert entry is not None
     return entry.code
 

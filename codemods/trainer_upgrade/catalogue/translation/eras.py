@@ -241,6 +241,9 @@ def _check(request: Request, chosen: Chosen) -> None:
     if chosen.devices is MISSING or chosen.devices == "auto":
         return
     problem = None
+    early_processes = chosen.decided_by == "num_processes" and request.release < FOLDED_SINCE
+    if early_processes and not isinstance(chosen.devices, int):
+        raise Refused("num_processes", f"CPU processes are a number, not {show(chosen.devices)}")
     if chosen.accelerator != "cpu" and chosen.devices in _EMPTY:
         problem = f"{show(chosen.devices)} asks for no device at all"
     elif chosen.accelerator == "cpu":

@@ -51,6 +51,11 @@ def translate_plugins(draft: Draft) -> None:
     if environment is not MISSING:
         if environment is None:
             draft.default("cluster_environment", None)
+        elif isinstance(environment, (str, bool, int, float, list, tuple, dict)) or is_strategy(environment):
+            draft.refuse(
+                "cluster_environment", f"`cluster_environment={show(environment)}` is no environment"
+            )
+            environment = MISSING
         else:
             kept.append(environment)
             draft.say("cluster_environment", f"`cluster_environment={show(environment)}` → `plugins=[...]`")

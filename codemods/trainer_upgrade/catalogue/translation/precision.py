@@ -128,7 +128,7 @@ def _write(draft: Draft, value: Any, name: Any, origin: str) -> None:
             Applicability.UNSAFE,
         )
         return
-    if name in _TODAY:
+    if isinstance(name, str) and name in _TODAY:
         draft.put("precision", name, origin)
         return
     new = _NEW.get(name) if isinstance(name, str) else None

@@ -88,6 +88,9 @@ def _first_names(draft: Draft, enabled: Any, origin: str | None) -> tuple[Any, s
                 "progress_bar_callback",
                 f"`progress_bar_callback={show(value)}` → `enable_progress_bar=False`",
             )
+        elif isinstance(value, (int, float, str)):
+            message = f"`progress_bar_callback={show(value)}` is neither a bool nor a callback"
+            draft.refuse("progress_bar_callback", message)
         else:
             draft.append_callback(value)
             draft.say("progress_bar_callback", f"`progress_bar_callback={show(value)}` → `callbacks=[...]`")

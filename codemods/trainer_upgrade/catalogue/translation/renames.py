@@ -72,7 +72,9 @@ def _num_nodes(draft: Draft) -> None:
         draft.put("num_nodes", value, origin)
     elif isinstance(value, (str, float)) and _whole(value):
         draft.put("num_nodes", int(value), origin)
-        draft.say("num_nodes" if origin is None else origin, f"`num_nodes={show(value)}` → `{int(value)}`")
+        draft.say(
+            "num_nodes" if origin is None else origin, f"`num_nodes={show(value)}` → `{show(int(value))}`"
+        )
     else:
         draft.refuse(
             origin or "num_nodes", f"`{origin or 'num_nodes'}={show(value)}` is not a number of nodes"

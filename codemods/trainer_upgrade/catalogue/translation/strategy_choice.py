@@ -31,8 +31,11 @@ def translate_strategy(draft: Draft, chosen: Chosen, backend: str | None, backen
     """
     value = draft.take("strategy")
     origin = draft.origin.pop("strategy", "strategy")
+    if value is None:
+        draft.say("strategy", "`strategy=None` is refused by 2.x; drop it")
+        value = MISSING
     if backend is not None:
-        if value is not MISSING and value is not None:
+        if value is not MISSING:
             if origin == "plugins":
                 draft.say(
                     backend_argument,
@@ -45,11 +48,10 @@ def translate_strategy(draft: Draft, chosen: Chosen, backend: str | None, backen
                 )
         else:
             value, origin = backend, backend_argument
-    if value is None:
-        draft.say("strategy", "`strategy=None` is refused by 2.x; drop it")
-        value = MISSING
     if isinstance(value, str):
         _by_name(draft, chosen, value.lower(), origin, value)
+        if draft.modern.get("strategy") == value.lower():
+            draft.put("strategy", value, origin)  # capitals do not matter
     elif value is not MISSING:
         draft.put("strategy", value, origin)
         if origin != "strategy":

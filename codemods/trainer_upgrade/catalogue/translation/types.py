@@ -43,7 +43,7 @@ class ArgumentFinding:
 
     Attributes:
         code: The catalogue's code of the argument.
-        argument: Its name.
+        argument: Its name. For what a strategy of an older argument means today it is ``strategy``.
         message: What became of it and why, in one line.
         applicability: How sure the translation is; ``MANUAL`` where a person has to decide.
         silent: Left as it was, the argument would go on without an error and mean something else.
