@@ -234,6 +234,8 @@ class Engine:
             if not self.project.relevant(path):
                 if not again:
                     module.release()
+                # The last trace of Lightning may have gone with the fixes.
+                result.findings = [each for each in result.findings if each.code == NOT_APPLIED]
                 return False
             if not again:
                 result.before = result.after = module.data

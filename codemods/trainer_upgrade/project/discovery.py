@@ -133,7 +133,10 @@ def _ignores_above(directory: Path) -> list[tuple[str, PathSpec]]:
         if (parent / ".git").exists():
             rules: list[tuple[str, PathSpec]] = []
             for each in reversed(above):
+                if each != above[-1] and _ignored(f"{each}/", rules):
+                    return []
                 if (each / ".gitignore").is_file():
                     rules.extend(_read_ignore(each))
-            return rules
+            # A directory that is excluded itself and asked for all the same: its files are meant.
+            return [] if _ignored(f"{current}/", rules) else rules
     return []

@@ -16,6 +16,7 @@ MODULES: tuple[str, ...] = (
     "datamodule_init",
     "datamodule_state",
     "dead_hooks",
+    "entry_points",
     "epoch_end",
     "epoch_end_outputs",
     "hook_parameters",
@@ -29,9 +30,12 @@ MODULES: tuple[str, ...] = (
     "log_dicts",
     "manual_optimization",
     "multiple_optimizers",
+    "resume",
     "step_end",
     "trainer_arguments",
+    "trainer_attributes",
     "truncated_bptt",
+    "tuner",
 )
 
 

@@ -152,6 +152,14 @@ def test_a_fix_that_does_nothing_is_told(tmp_path: Path) -> None:
     assert [each.code for each in result.findings] == ["TRU101", "TRU004"]
 
 
+def test_a_file_whose_last_word_of_lightning_goes_is_done(tmp_path: Path) -> None:
+    def check(node: ast.Import, file: FileContext) -> Iterator[Finding]:
+        yield file.finding("TRU301", node, "moved", fix=Fix(SAFE, "move", (file.edit(node, "import other"),)))
+
+    result = run(tmp_path, b"import lightning\n", make_rule(check, ast.Import))
+    assert (result.after, result.findings) == (b"import other\n", [])
+
+
 def test_unsafe_fixes_are_asked_for(tmp_path: Path) -> None:
     result = run(tmp_path, "old\n", names({"old": "new"}, UNSAFE))
     assert text(tmp_path) == "old\n"

@@ -42,6 +42,8 @@ def test_what_a_directory_stands_for(tmp_path: Path) -> None:
 def test_a_gitignore_above_the_path_counts_within_the_repository(tmp_path: Path) -> None:
     make(tmp_path, {".git/HEAD": "", ".gitignore": "generated/\n", "src/generated/x.py": "", "src/y.py": ""})
     assert found(tmp_path, "src") == ["src/y.py"]
+    # what is asked for by name is meant, though it is excluded
+    assert found(tmp_path, "src/generated") == ["src/generated/x.py"]
 
 
 def test_a_named_file_is_always_taken(tmp_path: Path) -> None:

@@ -1,5 +1,4 @@
 """What names mean: imports, aliases, scopes, re-exports across files."""
-# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 
