@@ -87,9 +87,7 @@ def translate_devices(draft: Draft) -> None:
         draft.modern.pop(argument, None)
         return _leave_open(draft, given, backend_argument)
     if chosen.accelerator == "ipu":
-        draft.refuse(
-            "ipus", f"IPU support left in {_HARDWARE_GONE['ipu']}; choose other hardware or stay below it"
-        )
+        draft.refuse("ipus", f"`ipus={show(given['ipus'])}`: support left in {_HARDWARE_GONE['ipu']}")
         given["ipus"] = MISSING
         return _leave_open(draft, given, backend_argument)
 
@@ -153,7 +151,7 @@ def _unknown_accelerator(draft: Draft, name: str) -> None:
     if name in _HARDWARE_GONE:
         draft.refuse(
             argument,
-            f"{name.upper()} support left in {_HARDWARE_GONE[name]}; choose other hardware or stay below it",
+            f"`{argument}={show(name)}`: support left in {_HARDWARE_GONE[name]}",
         )
         return
     from difflib import get_close_matches

@@ -128,7 +128,8 @@ def _datamodule(draft: Draft) -> None:
             )
         else:
             draft.refuse(
-                "multiple_trainloader_mode", f'{show(value)} is neither "max_size_cycle" nor "min_size"'
+                "multiple_trainloader_mode",
+                f'`multiple_trainloader_mode={show(value)}` is neither "max_size_cycle" nor "min_size"',
             )
 
 

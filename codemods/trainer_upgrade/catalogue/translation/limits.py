@@ -121,7 +121,7 @@ def _reload(draft: Draft) -> None:
     if old is not MISSING and not old:
         draft.default("reload_dataloaders_every_epoch", old)
     elif old is not MISSING:
-        if every not in (MISSING, 1):
+        if every is not MISSING and (every is True or every != 1):
             draft.say(
                 "reload_dataloaders_every_n_epochs",
                 f"`reload_dataloaders_every_n_epochs={show(every)}`: the older argument won over it",
