@@ -85,7 +85,7 @@ def title(text: str) -> None:
 
 
 def show(text: str, quiet: bool) -> None:
-    if not quiet:
+    if text.strip() and not quiet:
         print("\n".join(f"   {line}" for line in text.strip().splitlines()), flush=True)
 
 
