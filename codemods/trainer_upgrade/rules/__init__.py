@@ -11,11 +11,14 @@ __all__ = ["MODULES", "load"]
 
 # Modules of this package that register rules, sorted.
 MODULES: tuple[str, ...] = (
+    "argparse_helpers",
     "callback_order",
     "callback_state",
+    "constructor_arguments",
     "datamodule_init",
     "datamodule_state",
     "dead_hooks",
+    "defaults",
     "entry_points",
     "epoch_end",
     "epoch_end_outputs",
@@ -34,8 +37,10 @@ MODULES: tuple[str, ...] = (
     "step_end",
     "trainer_arguments",
     "trainer_attributes",
+    "trainer_dicts",
     "truncated_bptt",
     "tuner",
+    "values",
 )
 
 

@@ -235,7 +235,9 @@ class ListEditor:
     def _insertions(self, kept: list[Argument], separator: str) -> Iterator[Edit]:
         if not self._inserted:
             return
-        before = next((each for each in kept if isinstance(each.node, ast.keyword) and each.name is None), None)
+        before = next(
+            (each for each in kept if isinstance(each.node, ast.keyword) and each.name is None), None
+        )
         if before is not None:
             text = separator.join([*self._inserted, ""])
             yield Edit(before.start, before.start, text)
@@ -249,7 +251,9 @@ class ListEditor:
         yield Edit(last.end, last.end, text)
 
     def _generator(self, argument: Argument) -> bool:
-        return isinstance(argument.value, ast.GeneratorExp) and not self.source[argument.start : argument.end].startswith("(")
+        return isinstance(argument.value, ast.GeneratorExp) and not self.source[
+            argument.start : argument.end
+        ].startswith("(")
 
     def _all_gone(self, separator: str) -> Iterator[Edit]:
         first, last = self.arguments[0], self.arguments[-1]
@@ -299,9 +303,11 @@ class ListEditor:
         return argument.end
 
     def _cut(self, start: int, end: int, group: list[Argument]) -> Iterator[Edit]:
-        gaps = self.source[start : group[0].start] + "".join(
-            self.source[one.end : two.start] for one, two in zip(group, group[1:], strict=False)
-        ) + self.source[group[-1].end : max(end, group[-1].end)]
+        gaps = (
+            self.source[start : group[0].start]
+            + "".join(self.source[one.end : two.start] for one, two in zip(group, group[1:], strict=False))
+            + self.source[group[-1].end : max(end, group[-1].end)]
+        )
         if "#" not in gaps:
             yield Edit(start, end, "")
             return

@@ -30,20 +30,14 @@ __all__ = ["Cases", "cases_of", "instance_name"]
 _COUNTS = frozenset({"gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus"})
 # Arguments that the old releases asked for truth only.
 _SWITCHES = frozenset(
-    """
-    auto_select_gpus reload_dataloaders_every_epoch stochastic_weight_avg terminate_on_nan use_amp
-    move_metrics_to_cpu show_progress_bar print_nan_grads
-    """.split()
+    ["auto_select_gpus", "reload_dataloaders_every_epoch", "stochastic_weight_avg", "terminate_on_nan", "use_amp", "move_metrics_to_cpu", "show_progress_bar", "print_nan_grads"]
 )
 _RELIGHT_SWITCHES = frozenset({"sync_batchnorm", "enable_model_summary"})
 _TORCH_SWITCHES = frozenset({"benchmark", "deterministic"})
 _INSTANCES = frozenset({"early_stop_callback", "progress_bar_callback"})
 _SHARES = frozenset({"train_percent_check", "val_percent_check", "test_percent_check", "overfit_pct"})
 _PASSED_ON = frozenset(
-    """
-    default_save_path gradient_clip max_nb_epochs min_nb_epochs nb_sanity_val_steps add_row_log_interval
-    row_log_interval replace_sampler_ddp flush_logs_every_n_steps log_save_interval cluster_environment
-    """.split()
+    ["default_save_path", "gradient_clip", "max_nb_epochs", "min_nb_epochs", "nb_sanity_val_steps", "add_row_log_interval", "row_log_interval", "replace_sampler_ddp", "flush_logs_every_n_steps", "log_save_interval", "cluster_environment"]
 )
 _OBJECTS = frozenset({"callbacks", "logger", "plugins", "strategy"})
 
@@ -81,13 +75,21 @@ def cases_of(name: str, node: ast.expr, text: str, file: FileContext, target: Ta
         return Cases([({}, value)])
     if isinstance(node, ast.IfExp) and name not in ("callbacks", "logger", "plugins"):
         return _conditional(name, node, file, target)
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and len(node.values) == 2 and name in _COUNTS:
+    if (
+        isinstance(node, ast.BoolOp)
+        and isinstance(node.op, ast.Or)
+        and len(node.values) == 2
+        and name in _COUNTS
+    ):
         left, right = node.values
         rest = cases_of(name, right, file.segment(right), file, target)
         if rest is not None and is_pure(left, file):
             test = _truth(left, file.segment(left), file)
             marked = MarkedInt(parenthesised(file.segment(left)))
-            return Cases([({test: True}, marked), *(({test: False, **world}, each) for world, each in rest.values)], rest.unsafe)
+            return Cases(
+                [({test: True}, marked), *(({test: False, **world}, each) for world, each in rest.values)],
+                rest.unsafe,
+            )
     return _at_run_time(name, node, parenthesised(text), file, target)
 
 
@@ -143,27 +145,52 @@ def _at_run_time(name: str, node: ast.expr, text: str, file: FileContext, target
     known = known_types(node, file)
     twice = "" if is_pure(node, file) else f"`{_short(text)}` is evaluated twice"
     if name in _COUNTS:
-        if isinstance(node, ast.List) and node.elts and not any(isinstance(each, ast.Starred) for each in node.elts):
+        if (
+            isinstance(node, ast.List)
+            and node.elts
+            and not any(isinstance(each, ast.Starred) for each in node.elts)
+        ):
             return Cases([({}, MarkedInt(text))])
         test = _truth(node, text, file)
         return Cases([({test: True}, MarkedInt(text)), ({test: False}, None)], twice)
     if name == "checkpoint_callback":
         return _checkpoint(node, text, file, known, twice)
     if name in _SWITCHES or (target is Target.RELIGHT and name in _RELIGHT_SWITCHES):
-        return Cases([({Test(text, is_bool=_is_bool(known)): True}, True), ({Test(text, is_bool=_is_bool(known)): False}, False)], twice)
+        return Cases(
+            [
+                ({Test(text, is_bool=_is_bool(known)): True}, True),
+                ({Test(text, is_bool=_is_bool(known)): False}, False),
+            ],
+            twice,
+        )
     if target is Target.RELIGHT and name in _TORCH_SWITCHES:
         if not _is_bool(known):
             return None
-        return Cases([({Test(text, is_bool=True): True}, True), ({Test(text, is_bool=True): False}, False)], twice)
+        return Cases(
+            [({Test(text, is_bool=True): True}, True), ({Test(text, is_bool=True): False}, False)], twice
+        )
     if name == "progress_bar_refresh_rate":
         zero, on = Test(f"{text} == 0", f"{text} != 0", True), Test(text)
-        values: list[tuple[World, Any]] = [({zero: True, on: False}, 0), ({zero: False, on: True}, MarkedInt(text))]
+        values: list[tuple[World, Any]] = [
+            ({zero: True, on: False}, 0),
+            ({zero: False, on: True}, MarkedInt(text)),
+        ]
         if known is None or known.nullable:
             values.append(({zero: False, on: False}, None))
         return Cases(values, twice)
     if name == "weights_summary":
-        off, full = Test(f"{text} is None", f"{text} is not None", True), Test(f'{text} == "full"', f'{text} != "full"', True)
-        return Cases([({off: True, full: False}, None), ({off: False, full: True}, "full"), ({off: False, full: False}, "top")], twice)
+        off, full = (
+            Test(f"{text} is None", f"{text} is not None", True),
+            Test(f'{text} == "full"', f'{text} != "full"', True),
+        )
+        return Cases(
+            [
+                ({off: True, full: False}, None),
+                ({off: False, full: True}, "full"),
+                ({off: False, full: False}, "top"),
+            ],
+            twice,
+        )
     if name == "process_position":
         return Cases([({Test(text): True}, MarkedInt(text)), ({Test(text): False}, 0)], twice)
     if name == "log_gpu_memory":
@@ -187,7 +214,9 @@ def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _checkpoint(node: ast.expr, text: str, file: FileContext, known: Known | None, twice: str) -> Cases | None:
+def _checkpoint(
+    node: ast.expr, text: str, file: FileContext, known: Known | None, twice: str
+) -> Cases | None:
     """A switch, or (up to 1.2) the callback itself."""
     label = instance_name(node, file)
     if label is not None:
@@ -195,7 +224,11 @@ def _checkpoint(node: ast.expr, text: str, file: FileContext, known: Known | Non
     if isinstance(node, ast.Call) and file.symbol(node.func) is not None:
         return None
     test = Test(text, is_bool=_is_bool(known))
-    why = "" if _is_bool(known) else f"`{_short(text)}` may be a ModelCheckpoint, which belongs into `callbacks`"
+    why = (
+        ""
+        if _is_bool(known)
+        else f"`{_short(text)}` may be a ModelCheckpoint, which belongs into `callbacks`"
+    )
     return Cases([({test: True}, True), ({test: False}, False)], why or twice)
 
 
@@ -206,7 +239,9 @@ def _nullable(text: str, known: Known | None, twice: str) -> Cases | None:
     return Cases([({test: True}, MarkedInt(text)), ({test: False}, None)], twice)
 
 
-def _object(name: str, node: ast.expr, text: str, file: FileContext, known: Known | None, twice: str) -> Cases | None:
+def _object(
+    name: str, node: ast.expr, text: str, file: FileContext, known: Known | None, twice: str
+) -> Cases | None:
     if name == "strategy":
         label = instance_name(node, file)
         if label is not None:
@@ -223,7 +258,13 @@ def _object(name: str, node: ast.expr, text: str, file: FileContext, known: Know
         value = literal(each)
         label = instance_name(each, file)
         source = file.segment(each)
-        values.append(Instance(label, source) if label is not None else value if value is not UNKNOWN else Opaque(source))
+        values.append(
+            Instance(label, source)
+            if label is not None
+            else value
+            if value is not UNKNOWN
+            else Opaque(source)
+        )
     return Cases([({}, values)])
 
 
@@ -245,7 +286,10 @@ def _passed_on(name: str, text: str, known: Known | None, target: Target) -> Cas
         return Cases([({}, MarkedStr(text, "norm"))])
     if name in _SHARES:
         sure = known is not None and known.only(float, None)
-        return Cases([({}, Opaque(text))], "" if sure else "a whole number 1 was all batches once, and is one batch now")
+        return Cases(
+            [({}, Opaque(text))],
+            "" if sure else "a whole number 1 was all batches once, and is one batch now",
+        )
     if name in _PASSED_ON:
         return Cases([({}, Opaque(text))])
     if name == "weights_save_path":

@@ -15,12 +15,12 @@ from typing import Any
 from trainer_upgrade.project.context import FileContext
 
 __all__ = [
+    "UNKNOWN",
     "Known",
     "MarkedInt",
     "MarkedStr",
     "Opaque",
     "Test",
-    "UNKNOWN",
     "World",
     "choose",
     "is_pure",
@@ -35,14 +35,12 @@ UNKNOWN = object()
 
 # Calls that may be made twice without anybody noticing.
 _PURE_CALLS = frozenset(
-    """
-    len int float str bool min max abs sum isinstance getattr vars os.path.join os.path.exists os.path.isfile
-    os.path.isdir os.path.dirname os.path.basename os.path.abspath os.path.expanduser os.getenv os.environ.get
-    torch.cuda.device_count torch.cuda.is_available os.cpu_count pathlib.Path
-    """.split()
+    ["len", "int", "float", "str", "bool", "min", "max", "abs", "sum", "isinstance", "getattr", "vars", "os.path.join", "os.path.exists", "os.path.isfile", "os.path.isdir", "os.path.dirname", "os.path.basename", "os.path.abspath", "os.path.expanduser", "os.getenv", "os.environ.get", "torch.cuda.device_count", "torch.cuda.is_available", "os.cpu_count", "pathlib.Path"]
 )
-_INT_CALLS = frozenset("len int torch.cuda.device_count os.cpu_count".split())
-_BOOL_CALLS = frozenset("bool isinstance torch.cuda.is_available os.path.exists os.path.isfile os.path.isdir".split())
+_INT_CALLS = frozenset(["len", "int", "torch.cuda.device_count", "os.cpu_count"])
+_BOOL_CALLS = frozenset(
+    ["bool", "isinstance", "torch.cuda.is_available", "os.path.exists", "os.path.isfile", "os.path.isdir"]
+)
 
 
 class Opaque:
@@ -145,7 +143,9 @@ def _is_tight(text: str) -> bool:
         node = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:
         return False
-    return not isinstance(node, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Starred))
+    return not isinstance(
+        node, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Starred)
+    )
 
 
 def parenthesised(text: str) -> str:
@@ -175,7 +175,14 @@ def is_pure(node: ast.expr, file: FileContext) -> bool:
         if isinstance(each, ast.Call):
             name = file.qualified_name(each.func) or ast.unparse(each.func)
             method = each.func.attr if isinstance(each.func, ast.Attribute) else ""
-            if name not in _PURE_CALLS and method not in ("get", "exists", "is_file", "format", "joinpath", "strip"):
+            if name not in _PURE_CALLS and method not in (
+                "get",
+                "exists",
+                "is_file",
+                "format",
+                "joinpath",
+                "strip",
+            ):
                 return False
     return True
 
@@ -263,7 +270,14 @@ def _variable(node: ast.Name, file: FileContext, depth: int) -> Known | None:
     return _join(parts)
 
 
-_ANNOTATIONS: Mapping[str, type | None] = {"int": int, "bool": bool, "str": str, "float": float, "list": list, "None": None}
+_ANNOTATIONS: Mapping[str, type | None] = {
+    "int": int,
+    "bool": bool,
+    "str": str,
+    "float": float,
+    "list": list,
+    "None": None,
+}
 
 
 def _annotated(node: ast.expr, file: FileContext) -> Known | None:

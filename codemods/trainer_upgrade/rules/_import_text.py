@@ -15,7 +15,9 @@ __all__ = ["rewrite_from", "rewrite_import"]
 _FROM = re.compile(r"from(?:[ \t\f]|\\\r?\n)+([.\w]+)")
 
 
-def rewrite_import(file: FileContext, node: ast.Import, names: Mapping[ast.alias, tuple[str, str | None]]) -> Edit:
+def rewrite_import(
+    file: FileContext, node: ast.Import, names: Mapping[ast.alias, tuple[str, str | None]]
+) -> Edit:
     """Return the edit that gives names of ``import a, b as c`` new paths (and keeps the others)."""
     if len(node.names) == 1:
         (alias,) = node.names
@@ -66,7 +68,10 @@ def rewrite_from(
         return [_delete(file, node)]
     if several and file.segment(node).endswith(")") and groups:
         return _in_place(file, node, groups, plain)
-    statements = [f"from {module} import " + _names(file, node, [text for _, text in those]) for module, those in groups.items()]
+    statements = [
+        f"from {module} import " + _names(file, node, [text for _, text in those])
+        for module, those in groups.items()
+    ]
     return [Edit(*file.span(node), _joined(file, node, [*statements, *plain]))]
 
 
@@ -90,7 +95,10 @@ def _already(file: FileContext, node: ast.ImportFrom, module: str, name: str, lo
 
 
 def _in_place(
-    file: FileContext, node: ast.ImportFrom, groups: Mapping[str, list[tuple[ast.alias, str]]], plain: list[str]
+    file: FileContext,
+    node: ast.ImportFrom,
+    groups: Mapping[str, list[tuple[ast.alias, str]]],
+    plain: list[str],
 ) -> list[Edit]:
     """Keep the lines of the largest group where they are; the rest gets statements of its own behind them."""
     main = max(groups, key=lambda module: (len(groups[module]), module == node.module))
@@ -110,7 +118,11 @@ def _in_place(
         else:
             editor.remove(item)
     edits += editor.edits()
-    others = [f"from {module} import " + ", ".join(text for _, text in those) for module, those in groups.items() if module != main]
+    others = [
+        f"from {module} import " + ", ".join(text for _, text in those)
+        for module, those in groups.items()
+        if module != main
+    ]
     others += plain
     if others:
         edits.append(Edit(end, end, _joined(file, node, ["", *others])))
@@ -132,7 +144,12 @@ def _delete(file: FileContext, node: ast.stmt) -> Edit:
     parent = file.parent(node)
     for field in ("body", "orelse", "finalbody"):
         block = getattr(parent, field, None)
-        if isinstance(block, list) and node in block and len(block) == 1 and not isinstance(parent, ast.Module):
+        if (
+            isinstance(block, list)
+            and node in block
+            and len(block) == 1
+            and not isinstance(parent, ast.Module)
+        ):
             return Edit(start, end, "pass")
     lines = file.module.lines
     first, last = lines.starts[node.lineno - 1], lines.end(node.end_lineno or node.lineno)

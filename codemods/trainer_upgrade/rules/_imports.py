@@ -165,7 +165,11 @@ class Imports:
             fact = reference.fact
             if fact is None:
                 if reference.dotted != bound.dotted:
-                    yield reference.node, "TRU333", f"`{reference.dotted}` is not known; its import stays on Lightning"
+                    yield (
+                        reference.node,
+                        "TRU333",
+                        f"`{reference.dotted}` is not known; its import stays on Lightning",
+                    )
             elif fact.new is None and not removable(reference.dotted) and reference.dotted != bound.dotted:
                 yield reference.node, fact.code, fact.advice
             if not self.file.editable(reference.node) and bound.local == "pytorch_lightning":
@@ -215,7 +219,11 @@ class Imports:
 
     def rooted(self, new: str, root: str) -> str:
         """Return a path of the catalogue with the root that the project writes."""
-        if self.target is Target.LIGHTNING and root != "pytorch_lightning" and new.split(".")[0] == "pytorch_lightning":
+        if (
+            self.target is Target.LIGHTNING
+            and root != "pytorch_lightning"
+            and new.split(".")[0] == "pytorch_lightning"
+        ):
             return "lightning.pytorch" + new[len("pytorch_lightning") :]
         return new
 
@@ -230,7 +238,11 @@ class Imports:
                     if binding.kind in ("import", "from"):
                         self._take(binding, name, scope, groups)
         for node in self.file.nodes:
-            if isinstance(node, ast.ImportFrom) and node.level == 0 and any(each.name == "*" for each in node.names):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.level == 0
+                and any(each.name == "*" for each in node.names)
+            ):
                 if root_of(node.module or "") in LEGACY_ROOTS:
                     self.stars.append(node)
         for bound in groups.values():
@@ -300,7 +312,12 @@ class Imports:
             found = file.module.scopes.lookup(node.id, node)
             if found is None:
                 continue
-            mine = {id(bound): bound for each in found[1] for bound in (self._by_binding.get(id(each.node)),) if bound}
+            mine = {
+                id(bound): bound
+                for each in found[1]
+                for bound in (self._by_binding.get(id(each.node)),)
+                if bound
+            }
             if not mine:
                 continue
             others = [each for each in found[1] if id(each.node) not in self._by_binding]
@@ -311,31 +328,37 @@ class Imports:
             (bound,) = mine.values()
             outer: ast.expr = node
             parent = file.parent(outer)
-            parts = [bound.dotted]
+            parts = bound.dotted.split(".")
+            bare = len(parts)
             while isinstance(parent, ast.Attribute):
                 parts.append(parent.attr)
                 outer, parent = parent, file.parent(parent)
-            if bound.root == "lightning" and not bound.is_from and len(parts) > 1 and parts[1] in ("pytorch", "fabric"):
+            if (
+                bound.root == "lightning"
+                and len(parts) > bare
+                and bare == 1
+                and parts[1] in ("pytorch", "fabric")
+            ):
                 if parts[1] == "fabric":
                     bound.references.append(Reference(node, outer, "lightning.fabric", None))
                     continue
                 del parts[1]
-            bound.references.append(self._reference(node, outer, parts))
+            bound.references.append(self._reference(bound, node, outer, parts))
 
-    def _reference(self, name: ast.Name, outer: ast.expr, parts: list[str]) -> Reference:
+    def _reference(self, bound: Bound, name: ast.Name, outer: ast.expr, parts: list[str]) -> Reference:
+        # A class ends the path: what follows is an attribute of it.
+        start = bound.dotted.count(".") + 1
+        for length in range(start + 1, len(parts) + 1):
+            head = ".".join(parts[:length])
+            if parts[length - 1][:1].isupper() and self.fact(head) is not None:
+                for _ in range(len(parts) - length):
+                    assert isinstance(outer, ast.Attribute)
+                    outer = outer.value
+                return Reference(name, outer, head, self.fact(head))
+        if bound.dotted.rpartition(".")[2][:1].isupper():
+            return Reference(name, name, bound.dotted, self.fact(bound.dotted))
         dotted = ".".join(parts)
         fact = self.fact(dotted)
-        if fact is None and len(parts) > 2:
-            # An attribute of something that is known: the longest known beginning counts.
-            for length in range(len(parts) - 1, 1, -1):
-                if parts[length - 1][:1].isupper() and self.fact(".".join(parts[:length])) is not None:
-                    outer_length = len(parts) - length
-                    for _ in range(outer_length):
-                        assert isinstance(outer, ast.Attribute)
-                        outer = outer.value
-                    dotted = ".".join(parts[:length])
-                    fact = self.fact(dotted)
-                    break
         return Reference(name, outer, dotted, fact)
 
 

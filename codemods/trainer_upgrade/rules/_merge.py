@@ -84,7 +84,9 @@ def render(value: Any, spell: Spell, quote: str = '"') -> str:
     if isinstance(value, Instance):
         return str(value.source)
     if isinstance(value, CallbackRef):
-        arguments = ", ".join(f"{name}={render(each, spell, quote)}" for name, each in value.arguments.items())
+        arguments = ", ".join(
+            f"{name}={render(each, spell, quote)}" for name, each in value.arguments.items()
+        )
         return f"{spell(value.name)}({arguments})"
     if isinstance(value, list):
         return "[" + ", ".join(render(each, spell, quote) for each in value) + "]"
@@ -97,17 +99,27 @@ def render(value: Any, spell: Spell, quote: str = '"') -> str:
 
 
 def translate_cases(
-    arguments: Mapping[str, Cases], *, target: Target, release: str, spell: Spell, quote: str = '"', defaults: bool = False
+    arguments: Mapping[str, Cases],
+    *,
+    target: Target,
+    release: str,
+    spell: Spell,
+    quote: str = '"',
+    defaults: bool = False,
 ) -> Merged | None:
     """Translate all worlds; ``None`` where there are too many of them."""
     worlds = _worlds(arguments)
     if worlds is None:
         return None
     # Where a test decides about devices, the old default must be spelled out in the other case.
-    spelled = defaults or any(name in _DEVICE_ARGUMENTS and not each.single for name, each in arguments.items())
+    spelled = defaults or any(
+        name in _DEVICE_ARGUMENTS and not each.single for name, each in arguments.items()
+    )
     done: list[tuple[dict[Test, bool], dict[str, Any], Translation]] = []
     for tests, values in worlds:
-        translation = translate_trainer_arguments(values, target=target, legacy_version=release, defaults=defaults)
+        translation = translate_trainer_arguments(
+            values, target=target, legacy_version=release, defaults=defaults
+        )
         if spelled and not defaults and "accelerator" not in translation.constructor:
             translation.constructor["accelerator"] = "cpu"
             translation.constructor.setdefault("devices", 1)
@@ -121,7 +133,9 @@ def translate_cases(
         if name not in names and not cases.single and name in _DEFAULTS:
             pass  # gone in every world
     _callbacks(merged, done, spell, quote)
-    merged.plugins = _elements([(tests, list(each.plugins)) for tests, _, each in done], spell, quote, merged, "plugins")
+    merged.plugins = _elements(
+        [(tests, list(each.plugins)) for tests, _, each in done], spell, quote, merged, "plugins"
+    )
     _entry_points(merged, done, spell, quote)
     _torch(merged, done, quote)
     merged.auto_select = any("auto_select_gpus" in each.adapters for _, _, each in done)
@@ -155,7 +169,11 @@ def _same(one: Any, two: Any) -> bool:
 
 
 def _argument(
-    merged: Merged, name: str, done: list[tuple[dict[Test, bool], dict[str, Any], Translation]], spell: Spell, quote: str
+    merged: Merged,
+    name: str,
+    done: list[tuple[dict[Test, bool], dict[str, Any], Translation]],
+    spell: Spell,
+    quote: str,
 ) -> None:
     if name == "callbacks":
         _appended(merged, done, spell, quote)
@@ -196,13 +214,19 @@ def _callbacks(
 ) -> None:
     origins = dict.fromkeys(ref.argument for _, _, each in done for ref in each.callbacks)
     for origin in origins:
-        lists = [(tests, [ref for ref in each.callbacks if ref.argument == origin]) for tests, _, each in done]
+        lists = [
+            (tests, [ref for ref in each.callbacks if ref.argument == origin]) for tests, _, each in done
+        ]
         for text in _elements(lists, spell, quote, merged, origin):
             merged.callbacks.append((origin, text))
 
 
 def _elements(
-    lists: Iterable[tuple[Mapping[Test, bool], list[Any]]], spell: Spell, quote: str, merged: Merged, name: str
+    lists: Iterable[tuple[Mapping[Test, bool], list[Any]]],
+    spell: Spell,
+    quote: str,
+    merged: Merged,
+    name: str,
 ) -> list[str]:
     """Write the elements that a list gets: the same in every world, or a starred conditional list."""
     rendered = [(tests, [render(each, spell, quote) for each in elements]) for tests, elements in lists]
@@ -247,7 +271,9 @@ def _entry_points(
                 merged.entry_points.setdefault(stage, {})[name] = text
 
 
-def _torch(merged: Merged, done: list[tuple[dict[Test, bool], dict[str, Any], Translation]], quote: str) -> None:
+def _torch(
+    merged: Merged, done: list[tuple[dict[Test, bool], dict[str, Any], Translation]], quote: str
+) -> None:
     names = dict.fromkeys(name for _, _, each in done for name in each.torch)
     for name in names:
         if not all(name in each.torch for _, _, each in done):

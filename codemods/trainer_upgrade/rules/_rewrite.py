@@ -19,11 +19,25 @@ __all__ = ["Rewritten", "Unwritable", "quote_of", "rewrite", "spelled", "speller
 
 # Which legacy arguments a modern one comes from, the likeliest first.
 _SOURCES: dict[str, tuple[str, ...]] = {
-    "accelerator": ("accelerator", "gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "distributed_backend", "devices"),
+    "accelerator": (
+        "accelerator",
+        "gpus",
+        "num_processes",
+        "tpu_cores",
+        "num_tpu_cores",
+        "ipus",
+        "distributed_backend",
+        "devices",
+    ),
     "devices": ("devices", "gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "accelerator"),
     "strategy": ("strategy", "distributed_backend", "accelerator", "plugins"),
     "precision": ("precision", "use_amp", "amp_backend", "amp_level"),
-    "enable_progress_bar": ("progress_bar_refresh_rate", "show_progress_bar", "progress_bar_callback", "process_position"),
+    "enable_progress_bar": (
+        "progress_bar_refresh_rate",
+        "show_progress_bar",
+        "progress_bar_callback",
+        "process_position",
+    ),
     "enable_checkpointing": ("checkpoint_callback",),
     "enable_model_summary": ("weights_summary",),
     "detect_anomaly": ("terminate_on_nan",),
@@ -78,7 +92,9 @@ class Speller:
 
     def __call__(self, name: str) -> str:
         package = "plugins" if name == "TorchSyncBatchNorm" else "callbacks"
-        text, needed = spelled(f"pytorch_lightning.{package}.{name}", self.found.call, self.file, self.found.target)
+        text, needed = spelled(
+            f"pytorch_lightning.{package}.{name}", self.found.call, self.file, self.found.target
+        )
         self.imports.update(dict.fromkeys(needed))
         return text
 
@@ -88,7 +104,9 @@ def speller(found: TrainerCall, file: FileContext) -> Speller:
     return Speller(found, file)
 
 
-def spelled(dotted: str, at: ast.AST, file: FileContext, target: Target) -> tuple[str, tuple[ImportRequest, ...]]:
+def spelled(
+    dotted: str, at: ast.AST, file: FileContext, target: Target
+) -> tuple[str, tuple[ImportRequest, ...]]:
     """Say how to write a modern name, as it will be right when the imports of the file are upgraded too."""
     text, needed = file.spell(dotted, at)
     if file.target is Target.LIGHTNING:
@@ -96,11 +114,18 @@ def spelled(dotted: str, at: ast.AST, file: FileContext, target: Target) -> tupl
     imports = imports_of(file)
     head, dot, rest = text.partition(".")
     bound = next((each for each in imports.bound if each.local == head), None)
-    if bound is not None and not bound.is_from and bound.aliases[0][1].asname is None and imports.moves(bound):
+    if (
+        bound is not None
+        and not bound.is_from
+        and bound.aliases[0][1].asname is None
+        and imports.moves(bound)
+    ):
         text = f"relight{dot}{rest}"
     if target is Target.LIGHTNING and needed:
         module, _, name = dotted.rpartition(".")
-        root = next((each.root for each in imports.bound if not each.root.startswith("relight")), "pytorch_lightning")
+        root = next(
+            (each.root for each in imports.bound if not each.root.startswith("relight")), "pytorch_lightning"
+        )
         if root != "pytorch_lightning":
             module = "lightning.pytorch" + module[len("pytorch_lightning") :]
         needed = tuple(ImportRequest(module, name, each.asname) for each in needed)
@@ -143,13 +168,18 @@ class _Rewriter:
         given = {each.name: each for each in self.found.given}
         placed: dict[str, list[str]] = {}
         new = [name for name, text in constructor.items() if text is not None and name not in given]
-        if {each for each in constructor if each in given and each not in self.names and constructor[each] is not None}:
+        if {
+            each
+            for each in constructor
+            if each in given and each not in self.names and constructor[each] is not None
+        }:
             raise Unwritable
         for name in sorted(new, key=lambda each: _ORDER.index(each) if each in _ORDER else len(_ORDER)):
             self.added.add(name)
             placed.setdefault(self._source(name), []).append(f"{name}={constructor[name]}")
-        self._list("callbacks", [text for _, text in self.merged.callbacks], placed, self._callback_source())
-        self._list("plugins", self.merged.plugins, placed, self._source("plugins"))
+        callbacks = [text for _, text in self.merged.callbacks]
+        self._list("callbacks", callbacks, placed, self._callback_source(), constructor)
+        self._list("plugins", self.merged.plugins, placed, self._source("plugins"), constructor)
         if self.found.target is Target.RELIGHT:
             self._options(placed)
             self._torch()
@@ -163,7 +193,11 @@ class _Rewriter:
         for _, text in [*self.merged.callbacks, *(("", each) for each in self.merged.plugins)]:
             self._needs(text)
         return Rewritten(
-            tuple(sorted(set(edits))), tuple(self.spell.imports), "write the Trainer's arguments as today", frozenset(self.added), self.unsafe
+            tuple(sorted(set(edits))),
+            tuple(self.spell.imports),
+            "write the Trainer's arguments as today",
+            frozenset(self.added),
+            self.unsafe,
         )
 
     def _needs(self, text: str) -> None:
@@ -174,14 +208,19 @@ class _Rewriter:
             return
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                last = (
+                    node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                )
                 for name in (last, last.removeprefix("Lightning")):
                     if name[:1].isupper() and self.spell(name) == ast.unparse(node.func):
                         break
 
     def _auto_select(self, constructor: dict[str, str | None]) -> None:
         text, needed = spelled(
-            "pytorch_lightning.accelerators.find_usable_cuda_devices", self.found.call, self.file, self.found.target
+            "pytorch_lightning.accelerators.find_usable_cuda_devices",
+            self.found.call,
+            self.file,
+            self.found.target,
         )
         self.spell.imports.update(dict.fromkeys(needed))
         constructor["devices"] = f"{text}({constructor['devices']})"
@@ -225,7 +264,14 @@ class _Rewriter:
 
     # callbacks and plugins
 
-    def _list(self, name: str, texts: list[str], placed: dict[str, list[str]], source: str) -> None:
+    def _list(
+        self,
+        name: str,
+        texts: list[str],
+        placed: dict[str, list[str]],
+        source: str,
+        constructor: dict[str, str | None],
+    ) -> None:
         if not texts:
             return
         given = self.found.get(name)
@@ -233,6 +279,13 @@ class _Rewriter:
         if given is None:
             self.added.add(name)
             placed.setdefault(source, []).append(f"{name}=[{joined}]")
+            return
+        if name in self.names and (name not in constructor or constructor[name] is not None):
+            # The argument is written anew, or goes: into its place.
+            text = constructor.get(name)
+            constructor[name] = f"[{joined}]" if text is None else f"[*{parenthesised(text)}, {joined}]"
+            if text is not None and text.startswith("[") and text.endswith("]"):
+                constructor[name] = f"{text[:-1]}{', ' if text != '[]' else ''}{joined}]"
             return
         value = given.value
         if isinstance(value, (ast.List, ast.Tuple)) and self.file.source[self.file.span(value)[0]] in "[(":
@@ -256,7 +309,9 @@ class _Rewriter:
             return f"[*{parenthesised(text)}, {joined}]"
         if known is not None and known.only(list, tuple, None):
             return f"[*({text} or []), {joined}]"
-        if self.file.instance_of(value) is not None or (isinstance(value, ast.Call) and self.file.constructed(value)):
+        if self.file.instance_of(value) is not None or (
+            isinstance(value, ast.Call) and self.file.constructed(value)
+        ):
             return f"[{text}, {joined}]"
         # A list or None, as nearly everywhere; one callback alone was accepted too.
         self.unsafe = True
@@ -288,7 +343,10 @@ class _Rewriter:
         quote = self.quote
         entries = ", ".join(f"{quote}{name}{quote}: {text}" for name, text in flat.items())
         if existing is None:
-            source = next((each.name for each in self.found.given if each.name in flat and each.name in self.names), None)
+            source = next(
+                (each.name for each in self.found.given if each.name in flat and each.name in self.names),
+                None,
+            )
             placed.setdefault(source or self._source(""), []).append(f"options={{{entries}}}")
             self.added.add("options")
             return
@@ -307,7 +365,9 @@ class _Rewriter:
             return None
         found: list[tuple[ast.Call, dict[str, str]]] = []
         for stage, call in uses.calls:
-            if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            if any(isinstance(each, ast.Starred) for each in call.args) or any(
+                each.arg is None for each in call.keywords
+            ):
                 return None
             options = {name: text for name, text in stages.get(stage, {}).items() if name != "ckpt_path"}
             if options:
@@ -343,10 +403,16 @@ class _Rewriter:
         statement = file.enclosing_statement(call)
         if not starts_line(file, statement) and not isinstance(statement, (ast.If, ast.With, ast.For)):
             raise Unwritable
-        if getattr(statement, "decorator_list", None) or isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        if getattr(statement, "decorator_list", None) or isinstance(
+            statement, (ast.FunctionDef, ast.ClassDef)
+        ):
             raise Unwritable
         parent = file.parent(statement)
-        if isinstance(parent, ast.If) and statement in parent.orelse and file.source.startswith("elif", file.span(statement)[0]):
+        if (
+            isinstance(parent, ast.If)
+            and statement in parent.orelse
+            and file.source.startswith("elif", file.span(statement)[0])
+        ):
             raise Unwritable
         lines = []
         for path, text in settings.items():
@@ -366,9 +432,9 @@ class _Rewriter:
         """Whether the call does not run when its statement does."""
         node = self.file.parent(call)
         while node is not None and not isinstance(node, ast.stmt):
-            if isinstance(node, (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.DictComp, ast.SetComp, ast.IfExp)):
+            if isinstance(
+                node, (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.DictComp, ast.SetComp, ast.IfExp)
+            ):
                 return True
             node = self.file.parent(node)
         return False
-
-

@@ -26,7 +26,9 @@ class DictEditor(ListEditor):
         start, end = file.span(node)
         keys: list[ast.expr | ast.keyword | ast.alias] = [key for key in node.keys if key is not None]
         super().__init__(file, keys, start, end - 1, "{")
-        values = {id(key): value for key, value in zip(node.keys, node.values, strict=True) if key is not None}
+        values = {
+            id(key): value for key, value in zip(node.keys, node.values, strict=True) if key is not None
+        }
         for item in self.arguments:
             value = values[id(item.node)]
             item.value = value
@@ -47,7 +49,11 @@ class DictEditor(ListEditor):
     def set_value(self, argument: Argument, text: str) -> None:
         """Give an entry another value."""
         assert isinstance(argument.value, ast.expr)
-        head = self.source[argument.start : self._widen_left(self.file.span(argument.node)[1], self.file.span(argument.value)[0])]
+        head = self.source[
+            argument.start : self._widen_left(
+                self.file.span(argument.node)[1], self.file.span(argument.value)[0]
+            )
+        ]
         super().replace(argument, head + text)
 
     def value_text(self, argument: Argument) -> str:
@@ -57,7 +63,11 @@ class DictEditor(ListEditor):
 
     def _entry(self, text: str) -> str:
         name, _, value = text.partition("=")
-        quote = "'" if self.source[self.low : self.close].count("'") > self.source[self.low : self.close].count('"') else '"'
+        quote = (
+            "'"
+            if self.source[self.low : self.close].count("'") > self.source[self.low : self.close].count('"')
+            else '"'
+        )
         return f"{quote}{name.strip()}{quote}: {value.strip()}"
 
 
@@ -165,7 +175,9 @@ def _read(found: TrainerCall, editor: CallEditor, file: FileContext, skip: int) 
             skip -= 1
             continue
         if positional < len(_POSITIONAL):
-            found.given.append(Given(_POSITIONAL[positional], node, editor.value_text(item), item, editor, node))
+            found.given.append(
+                Given(_POSITIONAL[positional], node, editor.value_text(item), item, editor, node)
+            )
         else:
             found.positional.append(node)
         positional += 1
@@ -190,25 +202,40 @@ def _unpack(found: TrainerCall, value: ast.expr, file: FileContext) -> None:
             return
         assert binding.value is not None
         source = binding.value
-        if scope.kind == "module" and file.enclosing_function(value) is not None and _may_be_imported(value.id, file):
+        if (
+            scope.kind == "module"
+            and file.enclosing_function(value) is not None
+            and _may_be_imported(value.id, file)
+        ):
             found.open = True
             return
-    if isinstance(source, ast.Call) and isinstance(source.func, ast.Name) and source.func.id == "dict" and not source.args:
+    if (
+        isinstance(source, ast.Call)
+        and isinstance(source.func, ast.Name)
+        and source.func.id == "dict"
+        and not source.args
+    ):
         if file.qualified_name(source.func) is None and all(each.arg for each in source.keywords):
             inner = CallEditor(file, source)
             found.editors.append(inner)
             for item in inner.arguments:
                 assert isinstance(item.node, ast.keyword)
-                found.given.append(Given(str(item.name), item.node.value, inner.value_text(item), item, inner, item.node))
+                found.given.append(
+                    Given(str(item.name), item.node.value, inner.value_text(item), item, inner, item.node)
+                )
             return
-    if isinstance(source, ast.Dict) and source.keys and all(
-        isinstance(key, ast.Constant) and isinstance(key.value, str) for key in source.keys
+    if (
+        isinstance(source, ast.Dict)
+        and source.keys
+        and all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in source.keys)
     ):
         entries = DictEditor(file, source)
         found.editors.append(entries)
         for item in entries.arguments:
             assert isinstance(item.value, ast.expr)
-            found.given.append(Given(str(item.name), item.value, entries.value_text(item), item, entries, item.node))
+            found.given.append(
+                Given(str(item.name), item.value, entries.value_text(item), item, entries, item.node)
+            )
         return
     if isinstance(source, ast.Dict) and not source.keys:
         return
@@ -234,7 +261,11 @@ def _partial_root(call: ast.Call, file: FileContext, depth: int = 0) -> ast.expr
         found = file.module.scopes.lookup(first.id, first)
         if found is not None and len(found[1]) == 1:
             value = found[1][0].value
-            if isinstance(value, ast.Call) and value.args and file.qualified_name(value.func) == "functools.partial":
+            if (
+                isinstance(value, ast.Call)
+                and value.args
+                and file.qualified_name(value.func) == "functools.partial"
+            ):
                 return _partial_root(value, file, depth + 1)
     return first
 

@@ -78,7 +78,11 @@ class ImportUses:
         elif not stays and not here:
             return  # the package itself moves, and the fix of its import takes its uses along
         if reference.dotted in REMOVABLE:
-            fix = Fix(Applicability.SAFE, "write the plain type", (file.edit(reference.node, REMOVABLE[reference.dotted]),))
+            fix = Fix(
+                Applicability.SAFE,
+                "write the plain type",
+                (file.edit(reference.node, REMOVABLE[reference.dotted]),),
+            )
             yield file.finding(fact.code, reference.node, fact.advice, fix)
             return
         if fact.new is None or fact.applicability is Applicability.MANUAL:
@@ -92,7 +96,9 @@ class ImportUses:
         if reference.dotted in SPAWNED:
             edits += spawning(reference.node, file)
         fix = Fix(fact.applicability, f"write `{text}`", tuple(edits), requests)
-        yield file.finding(fact.code, reference.node, fact.advice, fix, silent=fact.status == "changed_meaning")
+        yield file.finding(
+            fact.code, reference.node, fact.advice, fix, silent=fact.status == "changed_meaning"
+        )
 
     def _base(self, bound: Bound, imports: Imports) -> str:
         fact = imports.fact(bound.dotted)

@@ -101,7 +101,12 @@ class ImportRule:
             if blockers:
                 yield from _blocked(file, blockers)
                 return
-        moves = [move for alias in node.names for move in (self._plan(alias, node, file, imports),) if move is not None]
+        moves = [
+            move
+            for alias in node.names
+            for move in (self._plan(alias, node, file, imports),)
+            if move is not None
+        ]
         for move in moves:
             if move.how is MANUAL:
                 yield file.finding(move.fact.code, node, move.fact.advice)
@@ -112,7 +117,13 @@ class ImportRule:
             taken = [move for move in moves if move.how is SAFE or move.how is how]
             fix = _fix(node, taken, how, file) if file.fixing else None
             for move in mine:
-                yield file.finding(move.fact.code, move.alias, move.fact.advice, fix, silent=move.fact.status == "changed_meaning")
+                yield file.finding(
+                    move.fact.code,
+                    move.alias,
+                    move.fact.advice,
+                    fix,
+                    silent=move.fact.status == "changed_meaning",
+                )
 
     @on(ast.Import)
     def check_import(self, node: ast.Import, file: FileContext) -> Iterator[Finding]:
@@ -121,7 +132,9 @@ class ImportRule:
         for alias in node.names:
             if root_of(alias.name) not in LEGACY_ROOTS:
                 continue
-            bound = next((each for each in imports.bound if any(one is alias for _, one in each.aliases)), None)
+            bound = next(
+                (each for each in imports.bound if any(one is alias for _, one in each.aliases)), None
+            )
             if bound is None or bound.guarded:
                 continue
             if file.target is Target.RELIGHT:
@@ -131,7 +144,9 @@ class ImportRule:
 
     # from … import
 
-    def _plan(self, alias: ast.alias, node: ast.ImportFrom, file: FileContext, imports: Imports) -> Move | None:
+    def _plan(
+        self, alias: ast.alias, node: ast.ImportFrom, file: FileContext, imports: Imports
+    ) -> Move | None:
         bound = next((each for each in imports.bound if any(one is alias for _, one in each.aliases)), None)
         if bound is None:
             return None
@@ -155,7 +170,13 @@ class ImportRule:
         if new_name != alias.name and alias.asname is None:
             taken = not free(file, new_name) and not self._same(new_name, path, bound, imports)
             readable = all(file.editable(each.name) for each in bound.references)
-            if not (bound.shared or taken or not readable or mentioned(file, bound.local) or exported(file, bound.local)):
+            if not (
+                bound.shared
+                or taken
+                or not readable
+                or mentioned(file, bound.local)
+                or exported(file, bound.local)
+            ):
                 move.local = new_name
                 move.edits = [file.edit(each.name, new_name) for each in bound.references]
         if dotted in SPAWNED:
@@ -204,7 +225,9 @@ class ImportRule:
         fact = imports.fact(rerooted(node.module or ""))
         if fact is None or fact.status == "kept" or file.in_try_import(node):
             return
-        yield file.finding(fact.code, node, f"`from {node.module} import *`: name what is used, then upgrade it")
+        yield file.finding(
+            fact.code, node, f"`from {node.module} import *`: name what is used, then upgrade it"
+        )
 
     # import …
 
@@ -220,7 +243,9 @@ class ImportRule:
             move = self._plan_module(alias, bound, fact, file, imports)
         else:
             used = [each for each in bound.references if each.dotted.startswith(dotted + ".")]
-            homes = {each.fact.new.rpartition(".")[0] for each in used if each.fact is not None and each.fact.new}
+            homes = {
+                each.fact.new.rpartition(".")[0] for each in used if each.fact is not None and each.fact.new
+            }
             if len(homes) == 1 and fact.new is not None:
                 path = imports.rooted(homes.pop(), bound.root)
                 move = Move(alias, bound, fact, path, bound.local, SAFE)
@@ -260,7 +285,9 @@ class ImportRule:
                     silent = each.fact.status == "changed_meaning"
                     yield file.finding(each.fact.code, each.node, each.fact.advice, fix, silent=silent)
 
-    def _root_fix(self, bound: Bound, file: FileContext, imports: Imports) -> tuple[Fix, list[Reference]] | None:
+    def _root_fix(
+        self, bound: Bound, file: FileContext, imports: Imports
+    ) -> tuple[Fix, list[Reference]] | None:
         per_statement: dict[ast.Import, dict[ast.alias, tuple[str, str | None]]] = {}
         base, local = "relight", bound.local
         for statement, alias in bound.aliases:
@@ -275,7 +302,9 @@ class ImportRule:
         if bound.aliases[0][1].asname is None:
             local = "relight"
             if bound.local != "relight" and not free(file, "relight"):
-                if any(each.local == "relight" and each.dotted != "pytorch_lightning" for each in imports.bound):
+                if any(
+                    each.local == "relight" and each.dotted != "pytorch_lightning" for each in imports.bound
+                ):
                     return None
         taken = [each for each in bound.references if not waits(each, base)]
         edits, requests = uses(file, imports, bound, taken, base, local)
@@ -284,7 +313,11 @@ class ImportRule:
             for each in bound.references:
                 if waits(each, base):
                     edits.append(file.edit(each.name, local))
-        how = UNSAFE if any(each.fact is not None and each.fact.status == "changed_meaning" for each in taken) else SAFE
+        how = (
+            UNSAFE
+            if any(each.fact is not None and each.fact.status == "changed_meaning" for each in taken)
+            else SAFE
+        )
         if any(each.dotted == bound.dotted for each in bound.references):
             how = UNSAFE  # the package itself is passed on
         edits += [rewrite_import(file, statement, names) for statement, names in per_statement.items()]
@@ -361,4 +394,6 @@ def _fix(node: ast.ImportFrom, moves: list[Move], how: Applicability, file: File
     edits += [edit for move in moves for edit in move.edits]
     requests = [request for move in moves for request in move.requests]
     names = ", ".join(move.alias.name for move in moves)
-    return Fix(how, f"import {names} from where it is", tuple(sorted(set(edits))), tuple(dict.fromkeys(requests)))
+    return Fix(
+        how, f"import {names} from where it is", tuple(sorted(set(edits))), tuple(dict.fromkeys(requests))
+    )

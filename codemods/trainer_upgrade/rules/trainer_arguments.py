@@ -66,7 +66,11 @@ _GROUPS: tuple[frozenset[str], ...] = tuple(
     )
 )
 # Rules of their own move these, unless there is nothing to move.
-_ELSEWHERE = {"resume_from_checkpoint": (None, ""), "auto_lr_find": (None, False), "auto_scale_batch_size": (None, False)}
+_ELSEWHERE = {
+    "resume_from_checkpoint": (None, ""),
+    "auto_lr_find": (None, False),
+    "auto_scale_batch_size": (None, False),
+}
 # Where a `*` or `**` may bring the same argument again.
 _OFTEN_PASSED_ON = frozenset({"accelerator", "devices", "strategy", "callbacks", "plugins"})
 
@@ -112,7 +116,9 @@ class _Work:
                 if self.found.kind == "subclass" or name in RELIGHT:
                     continue
             cases = cases_of(name, given.value, given.text, self.file, self.target)
-            if name in _ELSEWHERE and not (cases is not None and cases.single and cases.values[0][1] in _ELSEWHERE[name]):
+            if name in _ELSEWHERE and not (
+                cases is not None and cases.single and cases.values[0][1] in _ELSEWHERE[name]
+            ):
                 continue
             if cases is not None:
                 self.cases[name] = cases
@@ -122,13 +128,17 @@ class _Work:
     def translate(self, names: set[str]) -> Merged | None:
         """Translate some of the arguments."""
         chosen = {name: cases for name, cases in self.cases.items() if name in names}
-        return translate_cases(chosen, target=self.target, release=RELEASE, spell=self.spell, quote=self.quote)
+        return translate_cases(
+            chosen, target=self.target, release=RELEASE, spell=self.spell, quote=self.quote
+        )
 
     def findings(self) -> Iterator[Finding]:
         """Report every argument that is not as it should be."""
         file, found = self.file, self.found
         for node in found.positional:
-            yield file.finding(_code("kwargs"), node, "positional arguments of the Trainer: name them, 2.x has another order")
+            yield file.finding(
+                _code("kwargs"), node, "positional arguments of the Trainer: name them, 2.x has another order"
+            )
         merged = self.translate(set(self.cases))
         if merged is None:
             for given in found.given:
@@ -159,7 +169,10 @@ class _Work:
             else:
                 yield from self._of_one(name, merged, manual, unsafe, fixes)
         yield from self._orphans(merged, fixes)
-        if any(isinstance(each.node, ast.expr) and not isinstance(each.node, ast.Constant) for each in found.given):
+        if any(
+            isinstance(each.node, ast.expr) and not isinstance(each.node, ast.Constant)
+            for each in found.given
+        ):
             yield from self._named(fixes)
 
     # Inner works
@@ -200,7 +213,9 @@ class _Work:
         named = {
             each.name
             for each in self.found.given
-            if isinstance(each.node, ast.expr) and isinstance(each.item.node, ast.expr) and each.item.name is None
+            if isinstance(each.node, ast.expr)
+            and isinstance(each.item.node, ast.expr)
+            and each.item.name is None
         }
         return changed | gone | named
 
@@ -221,7 +236,12 @@ class _Work:
         return Fix(how, made.message, made.edits, made.imports)
 
     def _of_one(
-        self, name: str, merged: Merged, manual: set[str], unsafe: set[str], fixes: dict[Applicability, Fix | None]
+        self,
+        name: str,
+        merged: Merged,
+        manual: set[str],
+        unsafe: set[str],
+        fixes: dict[Applicability, Fix | None],
     ) -> Iterator[Finding]:
         those = merged.findings.get(name, ())
         if not those:
@@ -237,7 +257,9 @@ class _Work:
         extra = self.cases[name].unsafe if name in self.cases else ""
         if extra and name not in manual:
             message = f"{message}; {extra}"
-        only_told = all(each.applicability is MANUAL for each in main) and merged.constructor.get(name, "") is None
+        only_told = (
+            all(each.applicability is MANUAL for each in main) and merged.constructor.get(name, "") is None
+        )
         yield self._told(name, message, None if only_told else fix, silent=any(each.silent for each in main))
         for note in notes:
             yield self._told(name, note.message, None, silent=note.silent)
@@ -256,10 +278,18 @@ class _Work:
     def _named(self, fixes: dict[Applicability, Fix | None]) -> Iterator[Finding]:
         """Positional arguments get their name."""
         for given in self.found.given:
-            if given.item.name is None and not isinstance(given.item.node, ast.keyword) and given.name in self.cases:
+            if (
+                given.item.name is None
+                and not isinstance(given.item.node, ast.keyword)
+                and given.name in self.cases
+            ):
                 if given.editor is self.found.editors[0]:
-                    message = f"the first positional argument was `{given.name}` and is another one in 2.x: name it"
-                    yield self.file.finding(_code(given.name), given.node, message, fixes.get(SAFE) or fixes.get(UNSAFE))
+                    message = (
+                        f"the first positional argument was `{given.name}` and is another one in 2.x: name it"
+                    )
+                    yield self.file.finding(
+                        _code(given.name), given.node, message, fixes.get(SAFE) or fixes.get(UNSAFE)
+                    )
 
     def _told(self, name: str, message: str, fix: Fix | None, *, silent: bool = False) -> Finding:
         given = self.found.get(name)
@@ -284,7 +314,11 @@ def _leads_to(name: str) -> frozenset[str]:
     if entry is not None:
         names |= {entry.lightning.name, entry.relight.argument, entry.relight.name}
     if name == "deterministic":
-        names |= {"use_deterministic_algorithms", "environ.CUBLAS_WORKSPACE_CONFIG", "backends.cudnn.benchmark"}
+        names |= {
+            "use_deterministic_algorithms",
+            "environ.CUBLAS_WORKSPACE_CONFIG",
+            "backends.cudnn.benchmark",
+        }
     if name == "benchmark":
         names.add("backends.cudnn.benchmark")
     return frozenset(names)

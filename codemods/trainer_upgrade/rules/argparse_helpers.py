@@ -1,0 +1,147 @@
+"""The Trainer's argparse helpers, which left in 2.0.
+
+Before::
+
+    parser = pl.Trainer.add_argparse_args(parser)
+    args = parser.parse_args()
+    trainer = pl.Trainer.from_argparse_args(args, callbacks=[bar])
+
+After, for relight, whose compat keeps the options and what they mean::
+
+    parser = compat.Trainer.add_argparse_args(parser)
+    args = parser.parse_args()
+    trainer = compat.Trainer.from_argparse_args(args, callbacks=[bar])
+
+For Lightning there is no twin: which of the sixty options scripts rely on only a person knows, so both places are
+reported. Where the options are the project's own and all in sight, ``from_argparse_args`` becomes
+``Trainer(max_epochs=args.max_epochs, …)``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from trainer_upgrade import catalogue
+from trainer_upgrade.catalogue.entry import Applicability, Area, Entry, Target
+from trainer_upgrade.catalogue.translation.names import EVER
+from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest
+from trainer_upgrade.project.context import FileContext
+from trainer_upgrade.rules._calls import CallEditor
+from trainer_upgrade.rules._expressions import _dest
+from trainer_upgrade.rules._imports import free, target_of
+from trainer_upgrade.rules.registry import on, rule
+
+__all__ = ["ArgparseHelpers"]
+
+_METHODS = frozenset(
+    ["add_argparse_args", "from_argparse_args", "parse_argparser", "default_attributes", "get_init_arguments_and_types", "get_deprecated_arg_names", "match_env_arguments"]
+)
+_SERVED = ("add_argparse_args", "from_argparse_args")
+_COMPAT = "relight.compat.Trainer"
+
+
+@rule("argparse-helpers")
+class ArgparseHelpers:
+    """Reports and, where that is right, rewrites the helpers."""
+
+    @on(ast.Call)
+    def check(self, node: ast.Call, file: FileContext) -> Iterator[Finding]:
+        """Look at one call."""
+        function = node.func
+        if not isinstance(function, ast.Attribute) or function.attr not in _METHODS:
+            return
+        direct = file.lightning_name(function.value) == "pytorch_lightning.Trainer"
+        if direct and (file.qualified_name(function.value) or "").startswith("relight.compat."):
+            return
+        if not direct:
+            info = file.class_named(function.value)
+            if (
+                info is None
+                or info.lightning != "pytorch_lightning.Trainer"
+                or info.find_method(function.attr) is not None
+            ):
+                return
+        entry = catalogue.find(Area.TRAINER_ATTRIBUTE, "Trainer", function.attr)
+        if entry is None:
+            return
+        yield file.finding(entry, node, fix=lambda: self._fix(node, function, entry, direct, file))
+
+    def _fix(
+        self, node: ast.Call, function: ast.Attribute, entry: Entry, direct: bool, file: FileContext
+    ) -> Fix | None:
+        if not direct:
+            return None
+        own = self._own_options(node, function, file)
+        if own is not None:
+            return own
+        if function.attr in _SERVED and target_of(function.value, file) is Target.RELIGHT:
+            name, request = self._compat(file)
+            edit = file.edit(function.value, name)
+            return Fix(Applicability.SAFE, "let relight.compat serve the options", (edit,), (request,))
+        return None
+
+    def _compat(self, file: FileContext) -> tuple[str, ImportRequest]:
+        if file.qualified_name(ast.Name("compat", ast.Load())) == "relight.compat" or free(file, "compat"):
+            return "compat.Trainer", ImportRequest("relight", "compat")
+        return "relight_compat.Trainer", ImportRequest("relight", "compat", "relight_compat")
+
+    def _own_options(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
+        """``from_argparse_args(args)`` where every option of the parser is declared in this file."""
+        if function.attr != "from_argparse_args" or not node.args or not isinstance(node.args[0], ast.Name):
+            return None
+        if len(node.args) > 1 or any(each.arg is None for each in node.keywords):
+            return None
+        args = node.args[0]
+        found = file.module.scopes.lookup(args.id, args)
+        if found is None or len(found[1]) != 1:
+            return None
+        value = found[1][0].value
+        if (
+            not isinstance(value, ast.Call)
+            or not isinstance(value.func, ast.Attribute)
+            or value.func.attr != "parse_args"
+        ):
+            return None
+        parser = value.func.value
+        if not isinstance(parser, ast.Name):
+            return None
+        bound = file.module.scopes.lookup(parser.id, parser)
+        if bound is None or len(bound[1]) != 1 or not isinstance(bound[1][0].value, ast.Call):
+            return None
+        made = bound[1][0].value
+        if file.qualified_name(made.func) != "argparse.ArgumentParser" or any(
+            each.arg == "parents" for each in made.keywords
+        ):
+            return None
+        names: list[str] = []
+        for use in file.nodes:
+            if not isinstance(use, ast.Name) or use.id != parser.id or not isinstance(use.ctx, ast.Load):
+                continue
+            parent = file.parent(use)
+            call = file.parent(parent) if isinstance(parent, ast.Attribute) else None
+            if (
+                not isinstance(parent, ast.Attribute)
+                or not isinstance(call, ast.Call)
+                or call.func is not parent
+            ):
+                return None
+            if parent.attr == "add_argument":
+                name = _dest(call)
+                if not name:
+                    return None
+                names.append(name)
+            elif parent.attr not in ("parse_args", "set_defaults", "print_help"):
+                return None
+        return self._spelled_out(node, function, args.id, names, file)
+
+    def _spelled_out(
+        self, node: ast.Call, function: ast.Attribute, args: str, names: list[str], file: FileContext
+    ) -> Fix:
+        given = {each.arg for each in node.keywords}
+        wanted = [name for name in names if name in EVER and name not in given]
+        editor = CallEditor(file, node)
+        editor.replace(editor.arguments[0], *(f"{name}={args}.{name}" for name in wanted))
+        value_end, end = file.span(function.value)[1], file.span(function)[1]
+        edits = (Edit(value_end, end, ""), *editor.edits())
+        return Fix(Applicability.SAFE, "pass the options by name", tuple(sorted(edits)))
