@@ -27,7 +27,9 @@ def written(record: dict[str, object]) -> str:
     """One event a line, so that a changed record has a readable diff."""
     events = ",\n".join("  " + json.dumps(event) for event in record["events"])  # type: ignore[attr-defined]
     rest = {key: value for key, value in record.items() if key != "events"}
-    others = ",\n".join(f" {json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in sorted(rest.items()))
+    others = ",\n".join(
+        f" {json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in sorted(rest.items())
+    )
     return '{\n "events": [\n' + events + "\n ]" + (",\n" + others if others else "") + "\n}\n"
 
 
@@ -45,7 +47,11 @@ def main(names: list[str]) -> int:
             result = Path(directory) / "result.json"
             environment = {**os.environ, "OMP_NUM_THREADS": "1"}
             run = subprocess.run(
-                [python, str(path), str(result)], cwd=directory, env=environment, capture_output=True, text=True
+                [python, str(path), str(result)],
+                cwd=directory,
+                env=environment,
+                capture_output=True,
+                text=True,
             )
             if run.returncode:
                 failed += 1

@@ -87,7 +87,7 @@ class _Rebound(Adapter):
             trainer = owner.trainer if isinstance(owner, CoreModule) else values["trainer"]
             kept = trainer._compat_outputs
             predicting = self.__name__ == "on_predict_epoch_end"
-            values["results"] = values["outputs"] = kept.predictions() if predicting else kept.entries
+            values["results"] = values["outputs"] = kept.predictions() if predicting else kept.shaped()
         return self.binding.call(self.original(owner), values)
 
 
@@ -232,7 +232,12 @@ class Adapters:
                 continue
             method = getattr(owner, name)
             binding = plan(
-                method, hook.layouts, aliases=hook.aliases, extras=hook.extras, optional=hook.optional
+                method,
+                hook.layouts,
+                aliases=hook.aliases,
+                extras=hook.extras,
+                optional=hook.optional,
+                keywords=hook.keywords,
             )
             if _is_modern(method, binding, hook):
                 continue

@@ -49,13 +49,14 @@ def plan(
     aliases: Mapping[str, str] | None = None,
     extras: Sequence[str] = (),
     optional: Sequence[str] = (),
+    keywords: Sequence[str] = (),
 ) -> Binding:
     """Decide how to call ``function``.
 
     A parameter whose name is known gets the value of that name. Others are bound by position, in the
     layout (an order of value names that some release used) which fits the number of parameters best: the
     first one with exactly as many, else the shortest one that is long enough. ``*args`` takes the rest of
-    the preferred layout, ``**kwargs`` nothing.
+    the preferred layout, ``**kwargs`` what old releases passed by keyword.
 
     Args:
         function: A bound method or function, without ``self``.
@@ -63,6 +64,7 @@ def plan(
         aliases: Other spellings of a value's name (``opt_idx`` for ``optimizer_idx``).
         extras: Values that are only passed to a parameter of that name.
         optional: Values that are only passed to a parameter of that name or to one without a default.
+        keywords: Values that old releases passed by keyword: ``**kwargs`` gets those that are left.
 
     Raises:
         TypeError: A parameter without a default that no release ever filled.
@@ -101,11 +103,16 @@ def plan(
             bound.append(value)
     if rest and not by_keyword:
         bound.extend(name for name in layout[len(bound) :] if name not in taken and name not in optional)
+    if rest and not by_keyword:
+        bound = [value for value in bound if value not in keywords or value in taken]
     for parameter in parameters:
         if parameter.kind is parameter.KEYWORD_ONLY:
             value = _value(parameter.name, known, aliases)
             if value is not None:
                 keyword.append((parameter.name, value))
+                taken.add(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keyword.extend((value, value) for value in keywords if value not in taken)
     return Binding(tuple(bound), tuple(keyword))
 
 

@@ -14,6 +14,7 @@ from relight.compat._binding import plan
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice, place_of
 from relight.compat._outputs import EpochOutputs
+from relight.compat._steps import active
 from relight.trainer.hooks import Hooks, call_hook
 from relight.trainer.scope import LOGGING
 from relight.utilities.overrides import is_overridden
@@ -26,8 +27,8 @@ Call = Callable[..., Any]
 # Legacy hooks by the core's hook they go with: (before it, after it), each in the order of 1.5. A hook of callbacks
 # alone starts with "c:", one of the module alone with "m:".
 _AROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "setup": (("c:on_before_accelerator_backend_setup",), ("c:on_configure_sharded_model",)),
-    "on_fit_start": ((), ("on_pretrain_routine_start", "on_pretrain_routine_end")),
+    "setup": (("c:on_before_accelerator_backend_setup",), ()),
+    "on_fit_start": (("c:on_configure_sharded_model",), ("on_pretrain_routine_start", "on_pretrain_routine_end")),
     "on_sanity_check_start": ((), ("m:on_sanity_check_start",)),
     "on_train_start": (("m:on_train_dataloader", "m:on_val_dataloader", "m:on_post_move_to_device"), ()),
     "on_validation_start": (("m:on_pre_performance_check",), ()),
@@ -72,13 +73,16 @@ class LegacyHooks(Hooks):
     def __init__(self, trainer: Any, outputs: EpochOutputs) -> None:
         super().__init__(trainer)
         self.outputs = outputs
+        self._fetcher: Any = None
 
     def _make(self, whose: str, name: str) -> Call | None:
         if whose == "all" and name in _EPOCH_ENDS:
             inner = self._epoch_end(name)
         else:
             inner = super()._make(whose, name)
-        if whose == "module" and name != "setup":
+        if name == "lr_scheduler_step" and inner is not None:
+            return self._scheduler_step(inner)
+        if whose in ("module", "always"):
             return inner
         before, after = (self._legacy(names, whose) for names in _AROUND.get(name, ((), ())))
         first, last = self._collecting(name)
@@ -87,17 +91,23 @@ class LegacyHooks(Hooks):
             calls.append(inner)
         calls.extend([*after, *last])
         if not calls or calls == [inner]:
-            return inner
-        return _chain(calls, inner)
+            chained = inner
+        else:
+            chained = _chain(calls, inner)
+        if name == "on_train_batch_end" and chained is not None:
+            given = chained
+            # A skipped batch gave an empty list.
+            return lambda outputs, *args, **kwargs: given(outputs or [], *args, **kwargs)
+        return chained
 
     # Outputs
 
     def _collecting(self, name: str) -> tuple[list[Call], list[Call]]:
         """Return what collects outputs before and after the hook ``name``."""
         outputs = self.outputs
+        if name == "on_train_epoch_start":
+            return [self._epoch_started], []
         if outputs.training:
-            if name == "on_train_epoch_start":
-                return [lambda *args, **kwargs: outputs.epoch_started()], []
             if name == "on_train_batch_end":
                 return [], [lambda given, *args, **kwargs: outputs.trained(given)]
             if name == "on_train_epoch_end":
@@ -112,6 +122,33 @@ class LegacyHooks(Hooks):
             if wanted and name == f"on_{stage}_epoch_end":
                 return [lambda *args, _stage=stage, **kwargs: outputs.evaluation_ended(_stage)], []
         return [], []
+
+    def _scheduler_step(self, inner: Call) -> Call:
+        """Step only schedulers of optimizers that are running, with the index that belongs to each."""
+        trainer: Any = self.trainer
+        if len(trainer.optimizers) < 2:
+            return inner
+
+        def step(scheduler: Any, metric: Any) -> None:
+            index = next(i for i, each in enumerate(trainer.optimizers) if each is scheduler.optimizer)
+            batch_idx = trainer.fit_loop.epoch_loop.total_batch_idx
+            if index not in active(trainer._compat_frequencies, len(trainer.optimizers), batch_idx):
+                return
+            trainer._compat_optimizer_idx = index
+            try:
+                inner(scheduler, metric)
+            finally:
+                trainer._compat_optimizer_idx = 0
+
+        return step
+
+    def _epoch_started(self) -> None:
+        self.outputs.epoch_started()
+        # When loaders are reloaded, 2.x makes the iterators of the new ones twice, which draws two seeds.
+        fetcher, before = self.trainer.fit_loop.fetcher, self._fetcher
+        self._fetcher = fetcher
+        if before is not None and fetcher is not before:
+            fetcher.start = lambda: fetcher.__dict__.pop("start")  # type: ignore[union-attr, method-assign]
 
     # Order
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice, place_of
+from relight.compat._steps import shape_of_epoch
 from relight.trainer.hooks import call_hook
 from relight.utilities.exceptions import MisconfigurationException
 from trainer_upgrade.catalogue import Area
@@ -54,6 +55,9 @@ class EpochOutputs:
         self.trainer = trainer
         self.training, self.validation, self.test = training, validation, test
         self.entries: list[Any] = []
+        #: Set by a step with several optimizers or chunks: what its batch gave, chunks of optimizers.
+        self.raw: list[list[Any]] | None = None
+        self._batches = 0
         self._loaders: list[list[Any]] = []
 
     def predictions(self) -> list[Any]:
@@ -64,20 +68,26 @@ class EpochOutputs:
 
     def epoch_started(self) -> None:
         """A training epoch begins with nothing."""
-        self.entries = []
+        self.entries, self._batches = [], 0
 
     def trained(self, outputs: Any) -> None:
         """Keep the entry of a step that did not return ``None``."""
-        if outputs:
-            kept = isinstance(outputs, dict)
-            self.entries.append({k: v for k, v in outputs.items() if k != "hiddens"} if kept else outputs)
+        self._batches += 1
+        if self.raw is not None:
+            self.entries.append(self.raw)
+        elif outputs:
+            self.entries.append({key: value for key, value in outputs.items() if key != "hiddens"})
+
+    def shaped(self) -> list[Any]:
+        """Return the entries of the epoch as the hooks got them."""
+        return self.entries if self.raw is None else shape_of_epoch(self.entries)
 
     def training_ended(self) -> None:
         """Call the module's ``training_epoch_end``, which must return ``None``."""
         method = self._method("training_epoch_end")
-        if method is None or not self.entries:
+        if method is None or not self._batches:
             return
-        if self._give(method, self.entries) is not None:
+        if self._give(method, self.shaped()) is not None:
             raise MisconfigurationException("`training_epoch_end` has to return None.")
 
     # Evaluation

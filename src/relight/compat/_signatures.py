@@ -24,6 +24,7 @@ class Hook:
         optional: Values that are left out where the function has a default.
         constants: Values that the core does not pass.
         aliases: Other spellings.
+        keywords: Values that 1.9 passed by keyword: for ``**kwargs``.
     """
 
     modern: tuple[str, ...]
@@ -32,6 +33,7 @@ class Hook:
     optional: tuple[str, ...] = ()
     constants: Mapping[str, Any] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    keywords: tuple[str, ...] = ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -106,6 +108,7 @@ MODULE: dict[str, Hook] = {
             "batch_nb": "batch_idx",
             "batch_i": "batch_idx",
         },
+        keywords=("on_tpu", "using_lbfgs"),
     ),
     "optimizer_zero_grad": Hook(
         _words("epoch batch_idx optimizer"),
@@ -135,6 +138,7 @@ MODULE: dict[str, Hook] = {
         (_words("optimizer optimizer_idx gradient_clip_val gradient_clip_algorithm"),),
         constants=_FIRST,
         aliases=_OPTIMIZER,
+        keywords=_words("gradient_clip_val gradient_clip_algorithm"),
     ),
     "transfer_batch_to_device": Hook(
         _words("batch device dataloader_idx"),

@@ -22,6 +22,7 @@ from relight.compat._facts import advice_for, code_for
 from relight.compat._hooks import LegacyHooks
 from relight.compat._notices import notice, place_of
 from relight.compat._outputs import EpochOutputs
+from relight.compat._steps import LegacyStep, read_optimizers
 from relight.trainer import Trainer as CoreTrainer
 from relight.trainer.hooks import HOOK_ORDER, Order
 from relight.utilities.exceptions import MisconfigurationException
@@ -198,10 +199,30 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
             not isinstance(module, LightningModule) or is_overridden(name, module, LightningModule)
         )
 
+    def save_checkpoint(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+        """Save a checkpoint; see :meth:`relight.Trainer.save_checkpoint`."""
+        with self._compat_run(None, None, None):
+            for callback in self.callbacks:
+                self._compat_adapters.callback(callback)
+            super().save_checkpoint(filepath, *args, **kwargs)
+
     # What the core asks
 
     def _check_legacy_hooks(self, fn: str) -> None:
         """Refuse nothing: the hooks are called."""
+
+    def _read_optimizers(self, returned: Any) -> Any:
+        """Return optimizers and schedulers, also of forms that 2.0 dropped."""
+        optimizers, configs, self._compat_frequencies = read_optimizers(self, returned)
+        return optimizers, configs
+
+    def _make_step(self, loop: Any) -> Any:
+        """Return what runs a batch, also with several optimizers or in chunks."""
+        module = self.lightning_module
+        chunks = bool(getattr(module, "truncated_bptt_steps", 0))
+        if module.automatic_optimization and (chunks or len(self.optimizers) > 1):
+            return LegacyStep(self, loop)
+        return super()._make_step(loop)
 
     def _make_hooks(self) -> LegacyHooks:
         for callback in self.callbacks:  # also those of `configure_callbacks`

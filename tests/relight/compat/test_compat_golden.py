@@ -17,10 +17,16 @@ import pytest
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "compat"
 SCENARIOS = sorted(path.stem for path in (GOLDEN / "scenarios").glob("*.py") if path.stem != "scenario_kit")
 
-STEPS_1_6 = "1.5 counted batches from 0: step and file names are one less and epochs end one earlier (1.6 and later count as here)"
+EPOCH_1_6 = "since 1.6 current_epoch is the number of epochs that were finished, after fit too"
+RATES = "2.x's LearningRateMonitor also puts the rates into callback_metrics"
+TEST_ROWS = "since 1.6 a row of test() has the count of steps as its step, 1.5 had one less"
 
 # scenario → (part of the record: key, or number of an event) → reason
-DIFFERENCES: dict[str, dict[Any, str]] = {}
+DIFFERENCES: dict[str, dict[Any, str]] = {
+    "legacy_callbacks_1_5": {"fit.current_epoch": EPOCH_1_6},
+    "legacy_trainer_1_5": {"fit.current_epoch": EPOCH_1_6, "fit.rows": TEST_ROWS},
+    "schedulers": {f"{model}.callback_metrics": RATES for model in ("Steps", "Epochs", "Plateau")},
+}
 
 
 def run(name: str, directory: Path) -> dict[str, Any]:

@@ -41,7 +41,7 @@ run.fit(Noisy(), data(32, shuffle=True), data(24, seed=2))
 state_of(run, "overfit")
 
 pl.seed_everything(15)
-run = trainer(max_steps=7, max_epochs=-1, reload_dataloaders_every_n_epochs=1)
+run = trainer(max_steps=7, max_epochs=-1)
 run.fit(Noisy(), data(16, shuffle=True), data(8, seed=2))
 state_of(run, "steps")
 
@@ -49,4 +49,9 @@ pl.seed_everything(16)
 run = trainer(fast_dev_run=2)
 run.fit(Noisy(), data(16, shuffle=True), data(16, seed=2))
 record("fast", run.global_step, run.num_training_batches)
+
+pl.seed_everything(17)
+run = trainer(max_epochs=2, reload_dataloaders_every_n_epochs=1)
+run.fit(Noisy(), data(16, shuffle=True), data(8, seed=2))
+state_of(run, "reload")
 finish()

@@ -41,6 +41,8 @@ def plain(value):
         }
     if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
         return value
+    if hasattr(value, "__index__"):
+        return int(value)
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, dict):

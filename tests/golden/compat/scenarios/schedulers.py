@@ -34,6 +34,6 @@ pl.seed_everything(8)
 for model in (Steps(), Epochs(), Plateau()):
     run = trainer(max_epochs=4, accumulate_grad_batches=2, callbacks=[LearningRateMonitor()])
     run.fit(model, data(), data(8, seed=2))
-    record("lr", model.optimizers().param_groups[0]["lr"])
+    record("lr", run.optimizers[0].param_groups[0]["lr"])
     state_of(run, type(model).__name__)
 finish()
