@@ -96,6 +96,15 @@ def _about_version(test: ast.expr, module: Module, names: Names, depth: int) -> 
 
 def _flag(node: ast.Name, module: Module, names: Names, depth: int) -> bool:
     """Whether a name was given a value that is about the version, here or in the file it comes from."""
+    # Each use once: values that are made of other names would be followed again and again otherwise.
+    memo, key = names.project.memo, ("version-flag", node)
+    if key not in memo:
+        memo[key] = False
+        memo[key] = _follow(node, module, names, depth)
+    return bool(memo[key])
+
+
+def _follow(node: ast.Name, module: Module, names: Names, depth: int) -> bool:
     found = module.scopes.lookup(node.id, node)
     for binding in found[1] if found is not None else []:
         if binding.value is not None and _about_version(binding.value, module, names, depth + 1):
