@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -438,6 +438,8 @@ def _on_exception(trainer: Trainer, error: BaseException) -> None:
     """Tell everyone who wants to know that the run failed."""
     trainer.state.status = TrainerStatus.INTERRUPTED
     trainer._scope.hook = None
+    with suppress(Exception):  # must not hide what went wrong
+        trainer._logger_connector.flush()
     hooks = trainer._make_hooks()
     if (hook := hooks.callbacks("on_exception")) is not None:
         hook(error)

@@ -1,0 +1,53 @@
+"""Record what Lightning 2.6.6 does with the core's scenarios.
+
+Run it with a Python that has lightning 2.6.6 and torchmetrics::
+
+    python scripts/record_core.py [scenario ...]
+
+It writes ``tests/golden/core/traces/<scenario>.json`` and the checkpoint that one scenario goes on from.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+GOLDEN = Path(__file__).resolve().parent.parent / "tests" / "golden" / "core"
+ROOT = "lightning.pytorch"
+VERSION = "2.6.6"
+
+
+def record_checkpoint(harness_module: object) -> None:
+    """Write the file that ``resume_lightning_file`` goes on from: saved at the end of the second epoch."""
+    target = GOLDEN / "checkpoints" / "lightning_2_6_6.ckpt"
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as directory:
+        harness_module.run("checkpoint_contents", ROOT, Path(directory))  # type: ignore[attr-defined]
+        found = next(Path(directory).rglob("epoch=1-step=14.ckpt"))
+        target.write_bytes(found.read_bytes())
+
+
+def main(names: list[str]) -> None:
+    """Record the named scenarios, or all."""
+    import lightning
+
+    if lightning.__version__ != VERSION:
+        raise SystemExit(f"This records Lightning {VERSION}, not {lightning.__version__}")
+    sys.path.insert(0, str(GOLDEN))
+    import harness
+
+    if not names or "resume_lightning_file" in names:
+        record_checkpoint(harness)
+    for name in names or harness.scenarios():
+        with tempfile.TemporaryDirectory() as directory:
+            report = harness.run(name, ROOT, Path(directory).resolve())
+        (GOLDEN / "traces").mkdir(exist_ok=True)
+        lines = json.dumps(report, indent=None, separators=(",", ":"))
+        (GOLDEN / "traces" / f"{name}.json").write_text(lines + "\n")
+        print(f"{name}: {len(report['hooks'])} hooks, {len(report['logged'])} rows")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
