@@ -65,6 +65,7 @@ from trainer_upgrade.findings import Finding, Fix
 from trainer_upgrade.project.classes import ClassInfo
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
+from trainer_upgrade.rules.step_end import inlinable
 from trainer_upgrade.rules.support.bodies import BodyEdits
 from trainer_upgrade.rules.support.collecting import Unfit
 from trainer_upgrade.rules.support.families import Family, Form, Member, family_of, migrated, reads_outputs
@@ -117,6 +118,8 @@ class EpochEnd:
             if file.instance_of(node.value) == _MODULE:
                 message = f"`{stage.legacy}` is called by hand: after the upgrade it takes no outputs"
                 yield file.finding(_entry(stage), node, message, silent=False)
+            return
+        if owner.mixed_kind() != _MODULE:
             return
         helper = migrated(owner, stage)
         if owner.find_method(stage.legacy) is not None:
@@ -171,6 +174,12 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
                 f"then keep what you need on `self` in `training_step` and read it in `{stage.end}(self)`"
             )
             return file.finding(entry, place, message, silent=False)
+    if reading and not all(inlinable(each, stage, file) for each in family.related):
+        message = (
+            f"`{stage.legacy}(outputs)` was removed in 2.0, and so was `{stage.step_end}`, which supplied the outputs: "
+            f"call that at the end of `{stage.step}` first"
+        )
+        return file.finding(entry, place, message, silent=False)
     rewrite = HookRewrite(file, family, member)
     try:
         fix: Fix | None = rewrite.fix(rewrite.applicability())

@@ -184,7 +184,10 @@ def _transfer(kind: str, function: Function, file: FileContext) -> Iterator[Find
     by_hand = [each for each in references(file, function.name) if not each.upward and each.function is not function]
     default = "=0" if arguments.defaults or by_hand else ""
     items = parameter_items(function, file.module)
-    edits = [items.inserted(expected + 1, f"dataloader_idx{default}")]
+    name = "dataloader_idx: int" if items.annotated else "dataloader_idx"
+    if default and items.annotated:
+        default = " = 0"
+    edits = [items.inserted(expected + 1, f"{name}{default}")]
     for call in super_calls(function, function.name):
         if any(isinstance(each, ast.Starred) for each in call.args) or any(k.arg is None for k in call.keywords):
             continue

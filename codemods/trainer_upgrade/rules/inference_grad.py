@@ -21,6 +21,7 @@ After, by hand::
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from trainer_upgrade import catalogue
@@ -33,6 +34,7 @@ from trainer_upgrade.rules.support.reading import inner_nodes, self_attribute, s
 
 __all__ = ["InferenceGrad"]
 
+_OFF = re.compile(rb"inference_mode[\"']?\s*[=:]\s*False")
 _STEPS = ("validation_step", "test_step", "predict_step")
 
 
@@ -44,7 +46,7 @@ class InferenceGrad:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the evaluation steps of a module."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningModule":
+        if info.mixed_kind() != "LightningModule" or _turned_off(file):
             return
         for name in _STEPS:
             step = info.methods.get(name)
@@ -61,6 +63,14 @@ class InferenceGrad:
                 f"which `enable_grad` cannot leave: it needs {where}"
             )
             yield file.finding(entry or "TRU800", step, message, silent=False)
+
+
+def _turned_off(file: FileContext) -> bool:
+    """Whether some file of the project turns the mode off."""
+    memo = file.project.memo
+    if "inference-mode-off" not in memo:
+        memo["inference-mode-off"] = any(_OFF.search(each.data) for each in file.project.relevant_modules())
+    return bool(memo["inference-mode-off"])
 
 
 def _wants_grad(info: ClassInfo, function: Function, file: FileContext, depth: int) -> bool:

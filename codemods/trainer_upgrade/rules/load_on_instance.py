@@ -54,8 +54,14 @@ def load_on_instance(node: ast.Call, file: FileContext) -> Iterator[Finding]:
         yield file.finding(entry, node, message, silent=True)
         return
     message = "`load_from_checkpoint` is a class method: calling it on an instance raises since 2.1"
-    text = f"type({receiver})"
-    fix = Fix(Applicability.SAFE, f"call it on `{text}`", (file.edit(called.value, text),))
+    text, how = f"type({receiver})", Applicability.SAFE
+    if isinstance(called.value, ast.Call):
+        if file.class_named(called.value.func) is None and file.lightning_name(called.value.func) is None:
+            yield file.finding(entry, node, message, silent=False)
+            return
+        text, how = file.segment(called.value.func), Applicability.UNSAFE
+        message += f"; the arguments given to `{text}` had no effect"
+    fix = Fix(how, f"call it on `{text}`", (file.edit(called.value, text),))
     yield file.finding(entry, node, message, fix, silent=False)
 
 

@@ -47,7 +47,7 @@ from trainer_upgrade.rules.support.reading import (
 from trainer_upgrade.rules.support.references import references
 from trainer_upgrade.rules.support.stages import STAGES, Stage
 
-__all__ = ["StepEnd"]
+__all__ = ["StepEnd", "inlinable"]
 
 
 @rule("step-end")
@@ -74,6 +74,19 @@ class StepEnd:
             message += " (under `dp` it saw the outputs of all devices)"
             fix = Fix(Applicability.UNSAFE, f"call it in `{stage.step}`", tuple(edits))
             yield file.finding(entry, function, message, fix, silent=True)
+
+
+def inlinable(info: ClassInfo, stage: Stage, file: FileContext) -> bool:
+    """Whether the hook of a class has a rewrite (true of a class without the hook)."""
+    function = info.methods.get(stage.step_end)
+    if function is None:
+        return True
+    other = file if info.path == file.module.path else FileContext(info.module, file.project)
+    try:
+        _edits(info, function, stage, other)
+    except Unfit:
+        return False
+    return True
 
 
 def _edits(info: ClassInfo, function: Function, stage: Stage, file: FileContext) -> list[Edit]:

@@ -163,6 +163,8 @@ class HookRewrite:
                 assert last.value is not None
                 self.edits.append(Edit(start, start + len("return"), ""))
                 self._strip_blank(start + len("return"))
+                if function.returns is not None:
+                    self.edits.append(file.edit(function.returns, "None"))
                 body.tail = ending
             else:
                 self.edits.append(insert_before(file, last, ending))

@@ -18,7 +18,7 @@ from trainer_upgrade.project.classes import Function
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.sources.text import LineIndex
 
-__all__ = ["Item", "Items", "call_items", "parameter_items"]
+__all__ = ["Item", "Items", "call_items", "dict_items", "parameter_items"]
 
 _NAME = re.compile(r"\*{0,2}\s*([^\W\d]\w*)")
 _KEYWORD = re.compile(r"([^\W\d]\w*)\s*=(?!=)")
@@ -105,6 +105,11 @@ class Items:
         start = self.items[position].start
         return Edit(start, start, text + self._separator())
 
+    @property
+    def annotated(self) -> bool:
+        """Whether a parameter is annotated."""
+        return any(":" in item.text.split("=")[0] for item in self.items)
+
     def _separator(self) -> str:
         """Return how the list's items are parted: a comma and a blank, or one item a line."""
         if len(self.items) < 2:
@@ -139,7 +144,16 @@ def call_items(call: ast.Call, module: Module) -> Items:
     )
 
 
-def _split(source: str, start: int, end: int, *, header: bool) -> Items:
+def dict_items(node: ast.Dict, module: Module) -> Items:
+    """Split the entries of a dict display.
+
+    Raises:
+        ValueError: It cannot be read.
+    """
+    return _split(module.source.text, *module.lines.span(node), header=False, brackets="{}")
+
+
+def _split(source: str, start: int, end: int, *, header: bool, brackets: str = "()") -> Items:
     text = source[start:end]
     index = LineIndex(text)
     depth = 0
@@ -171,12 +185,12 @@ def _split(source: str, start: int, end: int, *, header: bool) -> Items:
                 depth += _depth(token)
                 continue
             if opened < 0:
-                if token.string == "(" and depth == 0:
+                if token.string == brackets[0] and depth == 0:
                     opened = stop
                 else:
                     depth += _depth(token)
                 continue
-            if token.string == ")" and token.type == tokenize.OP and depth == 0:
+            if token.string == brackets[1] and token.type == tokenize.OP and depth == 0:
                 finish()
                 closed = begin
                 if not header:

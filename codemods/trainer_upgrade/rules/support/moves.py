@@ -21,6 +21,9 @@ from trainer_upgrade.rules.support.references import references
 
 __all__ = ["move_hook"]
 
+# How parameters are written where the others are annotated.
+_TYPED = {"stage": "stage: str", "batch_idx": "batch_idx: int", "exception": "exception: BaseException"}
+
 
 def move_hook(
     file: FileContext,
@@ -87,12 +90,13 @@ def _renamed(
     old = function.name
     if any(name in each.methods for each in (*info.ancestors()[1:], *info.subclasses())):
         raise Unfit(f"another class of the hierarchy has `{name}`")
-    plain = [each.partition("=")[0] for each in parameters]
+    plain = [each.partition("=")[0].partition(":")[0] for each in parameters]
     edits = [name_edit(file, function, name)]
     taken = local_names(function) - set(given)
     missing = [each for each in plain if each not in given]
     items = parameter_items(function, file.module)
-    edits += _parameters(items, plain, list(parameters), given, function)
+    written = [_TYPED.get(each, each) if items.annotated else each for each in parameters]
+    edits += _parameters(items, plain, written, given, function)
     if taken & set(missing):
         raise Unfit(f"`{old}` uses the name `{min(taken & set(missing))}` for something else")
     for call in super_calls(function, old):

@@ -99,7 +99,8 @@ def returns_dict(info: ClassInfo, stage: Stage) -> bool:
     for statement in returns(function):
         value = statement.value
         if isinstance(value, ast.Name):
-            if any(_dict_like(each) for each in _assigned(function, value.id)):
+            given = _assigned(function, value.id)
+            if any(each is None or _dict_like(each) or self_call(each, function) for each in given):
                 return True
         elif value is not None and (_dict_like(value) or self_call(value, function)):
             return True
