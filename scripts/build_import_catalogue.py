@@ -92,6 +92,12 @@ NEVER_THERE = {
 }
 # Private names that public projects import all the same: old → (status, new, hint).
 PRIVATE = {
+    "pytorch_lightning.__version__": ("kept", "pytorch_lightning.__version__", ""),
+    "pytorch_lightning.loggers.rank_zero_only": (
+        "moved",
+        "pytorch_lightning.utilities.rank_zero.rank_zero_only",
+        "",
+    ),
     "pytorch_lightning.utilities.types._PATH": ("moved", "lightning_fabric.utilities.types._PATH", ""),
     "pytorch_lightning.utilities.types._LRScheduler": (
         "removed",
@@ -520,6 +526,19 @@ def rows() -> list[dict[str, str]]:
             new = "removed" if row["new_module"] == "removed" else f"{row['new_module']}.{row['new_name']}"
             new = NEW.get(new, new)
             note, status = row.get("note") or "", row["status"]
+            if (
+                new == "pytorch_lightning.callbacks.ProgressBar"
+                and row["name"] == "ProgressBar"
+                and status != "changed_meaning"
+            ):
+                # The name stood for the tqdm bar until 1.6.
+                if float(row["last"].replace("0.10", "0.95")) < 1.7:
+                    new, status = "pytorch_lightning.callbacks.TQDMProgressBar", "renamed"
+                else:
+                    new = "pytorch_lightning.callbacks.progress.progress_bar.ProgressBar"
+            if row["name"] == "ProgressBarBase":
+                # Not the path that means something else in older releases: resolving again must change nothing.
+                new = "pytorch_lightning.callbacks.progress.progress_bar.ProgressBar"
             if new == "removed":
                 new, status = "", "removed"
             if status == "stub_raises":
@@ -527,6 +546,8 @@ def rows() -> list[dict[str, str]]:
             if status == "changed_meaning":
                 new = "pytorch_lightning.callbacks.TQDMProgressBar"
             hint = hint_of(old, status, note) if kind == "n" else ""
+            if row["name"] == "CombinedLoader" and status == "moved":
+                hint = "its loaders are iterables, and going over it gives (batch, batch_idx, dataloader_idx) since 2.1"
             if kind == "i" and status == "removed":
                 hint = "it was there only because that module imported it"
             found.append(
@@ -544,7 +565,7 @@ def rows() -> list[dict[str, str]]:
     have = {row["old"] for row in found}
     for old, (status, new, hint) in PRIVATE.items():
         if old not in have:
-            removed = "2.0"
+            removed = "" if status == "kept" else "0.8" if old.endswith("loggers.rank_zero_only") else "2.0"
             found.append(
                 {
                     "kind": "p",
@@ -567,6 +588,22 @@ def rows() -> list[dict[str, str]]:
         there = same.get((row["old"].rpartition(".")[2], row["new"]))
         if row["kind"] == "i" and row["status"] != "kept" and there:
             row["how"], row["hint"] = there["how"], there["hint"]
+    # Where something leads is itself a path of today.
+    have = {row["old"] for row in found} | {row["module"] for row in read("modules")}
+    found += [
+        {
+            "kind": "p",
+            "old": new,
+            "status": "kept",
+            "new": new,
+            "deprecated": "",
+            "removed": "",
+            "hint": "",
+            "how": "s",
+        }
+        for new in sorted({row["new"] for row in found})
+        if new.startswith("pytorch_lightning.") and new not in have
+    ]
     for row in read("modules"):
         status = {"alias_in_2.6": "deprecated_alias"}.get(row["status"], row["status"])
         new = (
@@ -630,7 +667,7 @@ def homes(found: list[dict[str, str]], answers: dict[str, list[object]]) -> None
     for row in found:
         new = row["new"]
         home = chosen.get(new, new)
-        row["home"] = "" if home == new else home
+        row["home"] = "" if home == new or row["kind"] == "m" else home
         outside = str(answers[new][4]) if new else ""
         row["outside"] = "" if outside == new else outside
 

@@ -3,7 +3,7 @@
 Columns: ``owner`` (not for attributes, which are all the Trainer's), ``name``, ``code``, ``how`` (s, u, m),
 ``silent``, ``deprecated``, ``removed``; what takes its place on Lightning: ``action``, ``new``, ``argument``,
 ``text``; and on relight: ``relight``, which is ``=`` for the same (paths moved to relight's), ``-`` for
-nothing, or ``action|new|text``; then ``advice``.
+nothing, or ``action|new|text`` and ``|argument`` where that differs; then ``advice``.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def _on_relight(spec: str, lightning: Replacement) -> Replacement:
     if spec == "-":
         return Replacement("none")
     if spec != "=":
-        action, name, text = spec.split("|")
-        return Replacement(action, name, lightning.argument, text)
+        action, name, text, *argument = spec.split("|")
+        return Replacement(action, name, argument[0] if argument else lightning.argument, text)
     if not lightning.name.startswith(_ROOT + "."):
         return lightning
     here = imports.on_relight("pytorch_lightning" + lightning.name[len(_ROOT) :])

@@ -223,7 +223,7 @@ def _on_core() -> dict[str, str]:
             path = ROOT + modern[len("lightning.pytorch") :]
             found[path] = here
             row = _by_name().get(path)
-            if row is not None:
+            if row is not None and row.status == "kept":
                 found.setdefault(row.home or row.new, here)
     return found
 
@@ -241,9 +241,9 @@ def _on_relight(row: ImportRow) -> ImportFact:
     if not row.new:
         return _on_lightning(row)
     core = on_relight(row.new) or (on_relight(row.home) if row.home else None)
-    here = core if core and not core.startswith(FABRIC) else row.outside or core
-    if here is None and not (row.new == ROOT or row.new.startswith(ROOT + ".")):
+    if core is None and not (row.new == ROOT or row.new.startswith(ROOT + ".")):
         return _on_lightning(row)
+    here = core if core and not core.startswith(FABRIC) else row.outside or core
     if here is None:
         advice = import_kinds.advice("TRU333", row.old, "", row.removed, row.hint)
         code = row.code or "TRU333"
@@ -263,7 +263,15 @@ def _on_relight(row: ImportRow) -> ImportFact:
 
 
 def entries() -> Iterator[Entry]:
-    """Yield an entry for each path that is gone or changed, its owner being the module."""
+    """Yield an entry for each path that is gone or changed, its owner being the module.
+
+    A module's own owner is ``module``. Two more, owned by ``relight``, stand for what Lightning still has and
+    relight has elsewhere, or not at all.
+    """
+    yield _for_relight("TRU333", "absent", "what relight does not have", Applicability.MANUAL)
+    yield _for_relight(
+        "TRU334", "root", "pytorch_lightning, lightning.pytorch and lightning", Applicability.SAFE
+    )
     for row in rows():
         if row.status == "kept":
             continue
@@ -285,6 +293,31 @@ def entries() -> Iterator[Entry]:
             silent=row.status == "changed_meaning",
             notes=row.hint,
         )
+
+
+def _for_relight(code: str, name: str, what: str, how: Applicability) -> Entry:
+    if code == "TRU334":
+        relight, advice = (
+            Replacement("move", "relight", text="relight"),
+            f"{what} are imported from relight there",
+        )
+    else:
+        relight = Replacement("none")
+        advice = f"{what} cannot be imported from there: keep it on Lightning, or write it for relight"
+    return Entry(
+        code=code,
+        area=Area.IMPORT,
+        owner="relight",
+        name=name,
+        deprecated_in=None,
+        removed_in=None,
+        relight=relight,
+        lightning=Replacement("keep"),
+        applicability=how,
+        advice=advice,
+        source="relight's public names",
+        behaviour="imports on Lightning",
+    )
 
 
 def _replacement(fact: ImportFact) -> Replacement:

@@ -494,7 +494,7 @@ _ATTRIBUTES = (
         deprecated="1.5",
         removed="1.7",
         relight=expression(
-            "summarize(model, max_depth=…)", "relight.utilities.model_summary.summarize", "max_depth"
+            "callbacks=[ModelSummary(max_depth=…)]", "relight.callbacks.ModelSummary", "max_depth"
         ),
         lightning=expression(
             "summarize(model, max_depth=…)",
@@ -509,7 +509,7 @@ _ATTRIBUTES = (
         "`model.model_size` left in 1.7: say ModelSummary(model).model_size, in MB as before",
         deprecated="1.5",
         removed="1.7",
-        relight=expression("ModelSummary(model).model_size", "relight.utilities.model_summary.ModelSummary"),
+        relight=expression("sum(p.numel() * p.element_size() for p in model.parameters()) / 1e6"),
         lightning=expression(
             "ModelSummary(model).model_size", "lightning.pytorch.utilities.model_summary.ModelSummary"
         ),
@@ -760,7 +760,13 @@ _MEANINGS = (
         "Lightning 1.3, 1.4",
         how=SAFE,
     ),
-    _meaning("to_onnx", "`to_onnx` may leave file_path out since 2.6: nothing to do", "Lightning 2.6"),
+    _meaning(
+        "to_onnx",
+        "`to_onnx` may leave file_path out since 2.6 (relight has none: call torch.onnx.export)",
+        "Lightning 2.6",
+        relight=expression("torch.onnx.export(model, …)", "torch.onnx.export"),
+        lightning=custom("", "to_onnx"),
+    ),
     _meaning(
         "to_torchscript",
         "`to_torchscript` is deprecated since 2.6.1 (to go in 2.8): export with torch.export",

@@ -34,6 +34,8 @@ _OBJECTS: dict[str, str] = {
         "TQDMProgressBar",
         "Timer",
     ),
+    # Where the abstract base is, whatever release the name is read for.
+    "lightning.pytorch.callbacks.progress.progress_bar.ProgressBar": "relight.callbacks.ProgressBar",
     **_same("loggers.", "CSVLogger", "Logger", "TensorBoardLogger"),
     **_same("loggers.logger.", "DummyLogger", "rank_zero_experiment"),
     **_same("profilers.", "AdvancedProfiler", "PassThroughProfiler", "Profiler", "SimpleProfiler"),

@@ -1,6 +1,6 @@
 """Codes that several entries carry, and why they do not have one each.
 
-A code is what people select, suppress and look up. It stands for one change and one way to deal with it, so names
+A code is what people select, suppress and look up. It stands for one change and one remedy, so names
 share one where the change is the same; what no project of a sample of 174 uses shares one of its family.
 """
 
@@ -46,10 +46,9 @@ SHARED: dict[str, str] = {
     "TRU277": _ONE_HOOK,
     "TRU278": _ONE_HOOK,
     # imports
-    **{
-        code: _DATA
-        for code in ("TRU300", "TRU301", "TRU302", "TRU303", "TRU304", "TRU305", "TRU306", "TRU308", "TRU309")
-    },
+    **dict.fromkeys(
+        ("TRU300", "TRU301", "TRU302", "TRU303", "TRU304", "TRU305", "TRU306", "TRU308", "TRU309"), _DATA
+    ),
     "TRU307": "one class by two paths",
     "TRU310": "all of pytorch_lightning.metrics went to one package",
     "TRU311": "the rank-zero helpers, by the many paths they could be had",
@@ -105,28 +104,27 @@ SHARED: dict[str, str] = {
     # constructor arguments
     "TRU617": "hooks given as functions: the rewrite follows the hook",
     "TRU621": _SAME_KIND,
-    **{
-        code: "arguments of one class that no project of the sample uses"
-        for code in ("TRU623", "TRU625", "TRU626", "TRU627", "TRU631", "TRU636", "TRU637", "TRU638", "TRU641")
-    },
-    **{code: _SAME_KIND for code in ("TRU628", "TRU629", "TRU630", "TRU632", "TRU633", "TRU644", "TRU645")},
+    **dict.fromkeys(
+        ("TRU623", "TRU625", "TRU626", "TRU627", "TRU631", "TRU636", "TRU637", "TRU638", "TRU641"),
+        "arguments of one class that no project of the sample uses",
+    ),
+    **dict.fromkeys(("TRU628", "TRU629", "TRU630", "TRU632", "TRU633", "TRU644", "TRU645"), _SAME_KIND),
     "TRU647": "arguments of the monitors that became DeviceStatsMonitor",
     "TRU690": "arguments that went along with a class to its new name, and are called the same",
     "TRU691": "arguments that a class lost with its new name",
     "TRU692": "arguments of plugins that the Trainer has",
     "TRU693": "arguments of classes that are gone",
     # values
-    **{
-        code: _SAME_KIND
-        for code in ("TRU701", "TRU702", "TRU712", "TRU713", "TRU714", "TRU715", "TRU720", "TRU722", "TRU723")
-    },
+    **dict.fromkeys(
+        ("TRU701", "TRU702", "TRU712", "TRU713", "TRU714", "TRU715", "TRU720", "TRU722", "TRU723"), _SAME_KIND
+    ),
     "TRU730": "the two bools",
     "TRU735": "the three values of one argument",
     # members of other classes
-    **{
-        code: "members of classes that few people subclass"
-        for code in ("TRU886", "TRU888", "TRU889", "TRU890", "TRU891", "TRU892", "TRU893")
-    },
+    **dict.fromkeys(
+        ("TRU886", "TRU888", "TRU889", "TRU890", "TRU891", "TRU892", "TRU893"),
+        "members of classes that few people subclass",
+    ),
     "TRU895": "what a step returns or logs in 0.x style",
     # project files
     "TRU910": "environment variables that nobody reads",

@@ -402,7 +402,8 @@ _PLUGGED = (
         deprecated="1.5",
         removed="1.7",
         how=MANUAL,
-        **_both("StochasticWeightAveraging", "swa_lrs"),
+        relight=none("torch.optim.swa_utils.AveragedModel"),
+        lightning=callback("lightning.pytorch.callbacks.StochasticWeightAveraging", "swa_lrs"),
     ),
     _changed(
         "TRU177",
@@ -687,7 +688,7 @@ _ENTRY_POINTS = (
         "auto_lr_find",
         "`auto_lr_find` left in 2.0: call Tuner(trainer).lr_find(model), or add the callback LearningRateFinder()",
         removed="2.0",
-        relight=custom("Tuner(trainer).lr_find(model)", "relight.tuner.Tuner", "attr_name"),
+        relight=none(),
         lightning=custom(
             "Tuner(trainer).lr_find(model)", "lightning.pytorch.tuner.Tuner.lr_find", "attr_name"
         ),
@@ -699,7 +700,7 @@ _ENTRY_POINTS = (
         "`auto_scale_batch_size` left in 2.0: call Tuner(trainer).scale_batch_size(model, mode=…), or add the callback "
         "BatchSizeFinder(mode=…)",
         removed="2.0",
-        relight=custom("Tuner(trainer).scale_batch_size(model, mode=…)", "relight.tuner.Tuner", "mode"),
+        relight=none(),
         lightning=custom(
             "Tuner(trainer).scale_batch_size(model, mode=…)",
             "lightning.pytorch.tuner.Tuner.scale_batch_size",
