@@ -12,8 +12,9 @@ After, for relight, whose compat keeps the options and what they mean::
     args = parser.parse_args()
     trainer = compat.Trainer.from_argparse_args(args, callbacks=[bar])
 
-For Lightning there is no twin: which of the sixty options scripts rely on only a person knows, so both places are
-reported. Where the options are the project's own and all in sight, ``from_argparse_args`` becomes
+For Lightning the unsafe fix writes out what the helpers did: an option for each argument of today's Trainer, and a
+Trainer from the arguments it knows. It is not offered where options that are gone (``args.gpus``) are read or
+declared. Where the options are the project's own and all in sight, ``from_argparse_args`` becomes
 ``Trainer(max_epochs=args.max_epochs, …)``.
 """
 
@@ -24,13 +25,15 @@ from collections.abc import Iterator
 
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue.entry import Applicability, Area, Entry, Target
-from trainer_upgrade.catalogue.translation.names import EVER
+from trainer_upgrade.catalogue.translation.names import EVER, LEGACY_ONLY
 from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules._calls import CallEditor
 from trainer_upgrade.rules._expressions import _dest
 from trainer_upgrade.rules._imports import free, target_of
+from trainer_upgrade.rules._rewrite import quote_of
 from trainer_upgrade.rules.registry import on, rule
+from trainer_upgrade.rules.support.bodies import starts_line
 
 __all__ = ["ArgparseHelpers"]
 
@@ -70,6 +73,8 @@ class ArgparseHelpers:
     def _fix(
         self, node: ast.Call, function: ast.Attribute, entry: Entry, direct: bool, file: FileContext
     ) -> Fix | None:
+        if function.attr == "from_argparse_args" and not direct:
+            return self._from_known(node, function, file)  # its own arguments, which did not change
         if not direct:
             return None
         own = self._own_options(node, function, file)
@@ -79,7 +84,57 @@ class ArgparseHelpers:
             name, request = self._compat(file)
             edit = file.edit(function.value, name)
             return Fix(Applicability.SAFE, "let relight.compat serve the options", (edit,), (request,))
-        return None
+        if _reads_legacy(file):
+            return None
+        if function.attr == "from_argparse_args":
+            return self._from_known(node, function, file)
+        return self._all_options(node, function, file) if function.attr == "add_argparse_args" else None
+
+    def _from_known(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
+        """Build the object from those options that its constructor knows, as the helper did."""
+        if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or not file.editable(node):
+            return None
+        cls, args = file.segment(function.value), node.args[0].id
+        known = f"{{k: v for k, v in vars({args}).items() if k in inspect.signature({cls}.__init__).parameters}}"
+        quote = quote_of(node, file)
+        given = [
+            f"{quote}{each.arg}{quote}: {file.segment(each.value)}" if each.arg else f"**{file.segment(each.value)}"
+            for each in node.keywords
+        ]
+        text = f"{cls}(**{{**{known}, {', '.join(given)}}})" if given else f"{cls}(**{known})"
+        if "#" in text:
+            return None
+        edit = file.edit(node, text)
+        return Fix(Applicability.UNSAFE, "take the options that it knows", (edit,), (ImportRequest("inspect"),))
+
+    def _all_options(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
+        """Add an option for each argument of today's Trainer; values are read as YAML, as the command line has them."""
+        statement = file.parent(node)
+        if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Name):
+            return None
+        parser = node.args[0].id
+        lines = []
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+            if statement.targets[0].id != parser:
+                lines.append(f"{statement.targets[0].id} = {parser}")
+                parser = statement.targets[0].id
+        elif not isinstance(statement, ast.Expr):
+            return None
+        if not isinstance(statement, ast.stmt) or not starts_line(file, statement):
+            return None
+        cls, quote = file.segment(function.value), quote_of(node, file)
+        flag = f"f{quote}--{{name}}{quote}"
+        unit = "    "
+        lines += [
+            f"for name, parameter in inspect.signature({cls}.__init__).parameters.items():",
+            f"{unit}if name != {quote}self{quote} and {flag} not in {parser}._option_string_actions:",
+            f"{unit * 2}{parser}.add_argument(",
+            f"{unit * 3}{flag}, type=yaml.safe_load, nargs={quote}?{quote}, const=True, default=parameter.default",
+            f"{unit * 2})",
+        ]
+        text = (file.newline + file.line_indent(statement)).join(lines)
+        requests = (ImportRequest("inspect"), ImportRequest("yaml"))
+        return Fix(Applicability.UNSAFE, "add the options of today's Trainer", (file.edit(statement, text),), requests)
 
     def _compat(self, file: FileContext) -> tuple[str, ImportRequest]:
         if file.qualified_name(ast.Name("compat", ast.Load())) == "relight.compat" or free(file, "compat"):
@@ -145,3 +200,15 @@ class ArgparseHelpers:
         value_end, end = file.span(function.value)[1], file.span(function)[1]
         edits = (Edit(value_end, end, ""), *editor.edits())
         return Fix(Applicability.SAFE, "pass the options by name", tuple(sorted(edits)))
+
+
+def _reads_legacy(file: FileContext) -> bool:
+    """Whether an option of the command line that is gone is declared or read in the file."""
+    for node in file.nodes:
+        if isinstance(node, ast.Attribute) and node.attr in LEGACY_ONLY and isinstance(node.value, ast.Name):
+            if node.value.id in ("args", "opt", "opts", "options", "hparams", "params", "namespace", "config", "cfg"):
+                return True
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            if _dest(node) in LEGACY_ONLY:
+                return True
+    return False

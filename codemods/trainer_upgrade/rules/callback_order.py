@@ -28,7 +28,7 @@ from trainer_upgrade.findings import Finding
 from trainer_upgrade.project.classes import ClassInfo
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
-from trainer_upgrade.rules.support.reading import inner_nodes
+from trainer_upgrade.rules.support.reading import class_kind, inner_nodes
 from trainer_upgrade.rules.support.stages import STAGES, Stage
 
 __all__ = ["CallbackOrder"]
@@ -108,7 +108,7 @@ def _logged(file: FileContext, stage: Stage) -> list[tuple[str, str | None]]:
         for node in module.scopes.nodes:
             if isinstance(node, ast.ClassDef):
                 info = file.classes.info(node, module)
-                if info.mixed_kind() == "LightningModule":
+                if class_kind(info, file) == "LightningModule":
                     found += _calls(info, stage)
     file.project.memo[key] = found
     return found

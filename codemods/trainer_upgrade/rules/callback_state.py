@@ -38,6 +38,7 @@ from trainer_upgrade.rules.support.bodies import docstring, indent_unit, reserve
 from trainer_upgrade.rules.support.hook_rewrite import name_edit
 from trainer_upgrade.rules.support.lists import parameter_items
 from trainer_upgrade.rules.support.reading import (
+    class_kind,
     inner_nodes,
     local_names,
     name_nodes,
@@ -60,7 +61,7 @@ class CallbackState:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the checkpoint hooks of a class."""
         info = file.class_info(node)
-        if info.mixed_kind() != "Callback":
+        if class_kind(info, file) != "Callback":
             return
         save = info.methods.get("on_save_checkpoint")
         returned = [each for each in returns(save) if not _is_none(each.value)] if save is not None else []

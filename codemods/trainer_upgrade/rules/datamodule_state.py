@@ -38,6 +38,7 @@ from trainer_upgrade.rules.support.bodies import BodyEdits
 from trainer_upgrade.rules.support.hook_rewrite import name_edit
 from trainer_upgrade.rules.support.lists import parameter_items
 from trainer_upgrade.rules.support.reading import (
+    class_kind,
     local_names,
     name_nodes,
     positional,
@@ -61,7 +62,7 @@ class DataModuleState:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the checkpoint hooks of a class."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningDataModule":
+        if class_kind(info, file) != "LightningDataModule":
             return
         for old, new in _NEW.items():
             function = info.methods.get(old)

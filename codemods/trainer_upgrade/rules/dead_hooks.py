@@ -45,7 +45,7 @@ from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.bodies import reserve
 from trainer_upgrade.rules.support.collecting import Unfit
 from trainer_upgrade.rules.support.moves import move_hook
-from trainer_upgrade.rules.support.reading import self_name
+from trainer_upgrade.rules.support.reading import class_kind, self_name
 
 __all__ = ["DeadHooks"]
 
@@ -147,7 +147,7 @@ class DeadHooks:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the hooks of a class."""
         info = file.class_info(node)
-        kind = info.mixed_kind()
+        kind = class_kind(info, file)
         if kind is None:
             return
         for name, function in info.methods.items():

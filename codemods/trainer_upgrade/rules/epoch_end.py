@@ -71,7 +71,14 @@ from trainer_upgrade.rules.support.collecting import Unfit
 from trainer_upgrade.rules.support.families import Family, Form, Member, family_of, migrated, reads_outputs
 from trainer_upgrade.rules.support.hook_rewrite import HookRewrite, rename_attribute
 from trainer_upgrade.rules.support.optimizers import why_not_one
-from trainer_upgrade.rules.support.reading import inner_nodes, positional, self_name, super_calls
+from trainer_upgrade.rules.support.reading import (
+    attribute_names,
+    class_kind,
+    inner_nodes,
+    positional,
+    self_name,
+    super_calls,
+)
 from trainer_upgrade.rules.support.references import receiver
 from trainer_upgrade.rules.support.stages import BY_LEGACY, STAGES, Stage
 
@@ -95,10 +102,10 @@ class EpochEnd:
         for stage in STAGES:
             place = _defined(info, stage)
             if place is None:
-                if info.mixed_kind() == _MODULE:
+                if class_kind(info, file) == _MODULE:
                     yield from _hidden(info, stage, file)
                 continue
-            if info.mixed_kind() == _MODULE:
+            if class_kind(info, file) == _MODULE:
                 yield _finding(info, stage, place, file)
             elif info.kind is None and not info.known and _looks_like_module(info, stage):
                 message = (
@@ -230,9 +237,12 @@ def _looks_like_module(info: ClassInfo, stage: Stage) -> bool:
 
 def _hidden(info: ClassInfo, stage: Stage, file: FileContext) -> Iterator[Finding]:
     """Find hooks of a class that would hide those that the upgrade puts into a base."""
+    hooks = (stage.start, stage.batch_end, stage.end)
+    if info.methods.keys().isdisjoint(hooks):
+        return
     for base in info.ancestors()[1:]:
         names = _inserted(file, base, stage)
-        for name in (stage.start, stage.batch_end, stage.end):
+        for name in hooks:
             function = info.methods.get(name)
             if name not in names or function is None or super_calls(function, name):
                 continue
@@ -266,8 +276,6 @@ def _inserted(file: FileContext, base: ClassInfo, stage: Stage) -> set[str]:
     found = set()
     for name in (stage.start, stage.batch_end, stage.end):
         function = base.methods.get(name)
-        if function is not None and any(
-            isinstance(node, ast.Attribute) and node.attr in stage.stores for node in inner_nodes(function)
-        ):
+        if function is not None and not attribute_names(base, function).isdisjoint(stage.stores):
             found.add(name)
     return found

@@ -58,6 +58,7 @@ from trainer_upgrade.rules.support.hook_rewrite import HookRewrite
 from trainer_upgrade.rules.support.lists import parameter_items
 from trainer_upgrade.rules.support.optimizers import why_not_one
 from trainer_upgrade.rules.support.reading import (
+    class_kind,
     name_nodes,
     positional,
     returns,
@@ -80,7 +81,7 @@ class EpochEndOutputs:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the hooks of a class."""
         info = file.class_info(node)
-        kind = info.mixed_kind()
+        kind = class_kind(info, file)
         if kind not in ("LightningModule", "Callback"):
             return
         expected = 1 if kind == "LightningModule" else 3

@@ -41,7 +41,14 @@ from trainer_upgrade.project.classes import ClassInfo, Function
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.lists import call_items, parameter_items
-from trainer_upgrade.rules.support.reading import local_names, name_nodes, positional, self_name, super_calls
+from trainer_upgrade.rules.support.reading import (
+    class_kind,
+    local_names,
+    name_nodes,
+    positional,
+    self_name,
+    super_calls,
+)
 from trainer_upgrade.rules.support.references import references
 
 __all__ = ["HookParameters"]
@@ -64,7 +71,7 @@ class HookParameters:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the hooks of a class."""
         info = file.class_info(node)
-        kind = info.mixed_kind()
+        kind = class_kind(info, file)
         if kind not in _KINDS:
             return
         for name, function in info.methods.items():

@@ -44,6 +44,7 @@ from trainer_upgrade.rules.support.hook_tables import DROPPED, INDEX, LOADER, Dr
 from trainer_upgrade.rules.support.lists import parameter_items
 from trainer_upgrade.rules.support.optimizers import Count, optimizer_count
 from trainer_upgrade.rules.support.reading import (
+    class_kind,
     inner_nodes,
     name_nodes,
     positional,
@@ -63,7 +64,7 @@ class HookSignatures:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the hooks of a class."""
         info = file.class_info(node)
-        kind = info.mixed_kind()
+        kind = class_kind(info, file)
         if kind is None:
             return
         for name, function in info.methods.items():

@@ -27,7 +27,7 @@ from trainer_upgrade.project.classes import ClassInfo
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.bodies import starts_line
-from trainer_upgrade.rules.support.reading import inner_nodes, self_attribute, self_name
+from trainer_upgrade.rules.support.reading import class_kind, self_attribute, self_name
 
 __all__ = ["Hparams"]
 
@@ -36,24 +36,23 @@ __all__ = ["Hparams"]
 class Hparams:
     """Assignments to ``self.hparams``."""
 
-    @on(ast.ClassDef)
-    def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
-        """Look at the methods of a class."""
-        info = file.class_info(node)
-        kind = info.mixed_kind()
+    @on(ast.Assign, ast.AnnAssign)
+    def check(self, node: ast.Assign | ast.AnnAssign, file: FileContext) -> Iterator[Finding]:
+        """Look at an assignment."""
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if node.value is None or not any(isinstance(t, ast.Attribute) and t.attr == "hparams" for t in targets):
+            return
+        function = file.enclosing_function(node)
+        while function is not None and file.method_owner(function) is None:
+            function = file.enclosing_function(function)
+        info = file.method_owner(function) if function is not None else None
+        if function is None or info is None:
+            return
+        kind = class_kind(info, file)
         if kind not in ("LightningModule", "LightningDataModule") or _own_property(info):
             return
-        for function in info.methods.values():
-            instance = self_name(function)
-            for statement in inner_nodes(function):
-                if isinstance(statement, ast.Assign):
-                    targets, value = statement.targets, statement.value
-                elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-                    targets, value = [statement.target], statement.value
-                else:
-                    continue
-                if any(self_attribute(each, instance) == "hparams" for each in targets):
-                    yield _finding(function.name, statement, targets, value, kind, file)
+        if any(self_attribute(each, self_name(function)) == "hparams" for each in targets):
+            yield _finding(function.name, node, targets, node.value, kind, file)
 
 
 def _own_property(info: ClassInfo) -> bool:

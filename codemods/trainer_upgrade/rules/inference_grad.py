@@ -30,7 +30,7 @@ from trainer_upgrade.findings import Finding
 from trainer_upgrade.project.classes import ClassInfo, Function
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
-from trainer_upgrade.rules.support.reading import inner_nodes, self_attribute, self_name
+from trainer_upgrade.rules.support.reading import class_kind, inner_nodes, self_attribute, self_name
 
 __all__ = ["InferenceGrad"]
 
@@ -46,7 +46,7 @@ class InferenceGrad:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the evaluation steps of a module."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningModule" or _turned_off(file):
+        if class_kind(info, file) != "LightningModule" or _turned_off(file):
             return
         for name in _STEPS:
             step = info.methods.get(name)

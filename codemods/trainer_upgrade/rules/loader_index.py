@@ -30,7 +30,7 @@ from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.hook_tables import INDEXED
 from trainer_upgrade.rules.support.lists import parameter_items
-from trainer_upgrade.rules.support.reading import positional, self_name
+from trainer_upgrade.rules.support.reading import class_kind, positional, self_name
 
 __all__ = ["LoaderIndex"]
 
@@ -43,7 +43,7 @@ class LoaderIndex:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the hooks of a class."""
         info = file.class_info(node)
-        kind = info.mixed_kind()
+        kind = class_kind(info, file)
         if kind not in ("LightningModule", "Callback"):
             return
         for name, function in info.methods.items():

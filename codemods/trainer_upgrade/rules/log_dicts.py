@@ -40,7 +40,7 @@ from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.bodies import insert_before, starts_line
 from trainer_upgrade.rules.support.collecting import Unfit
 from trainer_upgrade.rules.support.lists import dict_items
-from trainer_upgrade.rules.support.reading import inner_nodes, returns, self_name
+from trainer_upgrade.rules.support.reading import class_kind, inner_nodes, returns, self_name
 from trainer_upgrade.rules.support.references import references
 from trainer_upgrade.rules.support.stages import STAGES
 
@@ -57,7 +57,7 @@ class LogDicts:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at what hooks of a module return."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningModule":
+        if class_kind(info, file) != "LightningModule":
             return
         for stage in STAGES:
             for name in (stage.legacy, stage.end, *((stage.step,) if stage.name == "train" else ())):

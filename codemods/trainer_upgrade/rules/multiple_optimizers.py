@@ -44,7 +44,7 @@ from trainer_upgrade.rules.support.optimizers import (
     optimizer_count,
     truncates,
 )
-from trainer_upgrade.rules.support.reading import name_nodes, positional, self_name, super_calls
+from trainer_upgrade.rules.support.reading import class_kind, name_nodes, positional, self_name, super_calls
 from trainer_upgrade.rules.support.references import references
 
 __all__ = ["MultipleOptimizers"]
@@ -66,7 +66,7 @@ class MultipleOptimizers:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at a module's training step."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningModule":
+        if class_kind(info, file) != "LightningModule":
             return
         step = info.methods.get("training_step")
         if step is None or self_name(step) is None:

@@ -37,6 +37,7 @@ from trainer_upgrade.rules.support.bodies import insert_after, starts_line
 from trainer_upgrade.rules.support.collecting import Unfit
 from trainer_upgrade.rules.support.hook_rewrite import name_edit, rename_attribute
 from trainer_upgrade.rules.support.reading import (
+    class_kind,
     decorators,
     local_names,
     positional,
@@ -58,7 +59,7 @@ class StepEnd:
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at the hooks of a class."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningModule":
+        if class_kind(info, file) != "LightningModule":
             return
         for stage in STAGES:
             function = info.methods.get(stage.step_end)

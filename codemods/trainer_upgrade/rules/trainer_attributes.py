@@ -100,6 +100,8 @@ class TrainerAttributes:
     def _fix(self, node: ast.Attribute, entry: Entry, file: FileContext) -> Fix | None:
         parent = file.parent(node)
         call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        if isinstance(parent, ast.keyword) and parent.arg == "gpus":
+            return None  # a Trainer like that one: which devices, only a person knows
         target = _target(node, file)
         replacement = entry.replacement(target)
         if replacement.action not in ("rename", "expression"):

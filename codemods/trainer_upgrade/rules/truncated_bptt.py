@@ -44,7 +44,10 @@ from trainer_upgrade import catalogue
 from trainer_upgrade.findings import Finding
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
-from trainer_upgrade.rules.support.reading import inner_nodes, positional, self_attribute, self_name
+from trainer_upgrade.rules.support.reading import (
+    class_kind,
+    positional,
+)
 
 __all__ = ["TruncatedBptt"]
 
@@ -60,15 +63,30 @@ _HOW = (
 class TruncatedBptt:
     """Signs of truncated backpropagation in a module."""
 
+    @on(ast.Assign, ast.AnnAssign)
+    def assigned(self, node: ast.Assign | ast.AnnAssign, file: FileContext) -> Iterator[Finding]:
+        """Look at ``truncated_bptt_steps = 2``, in a class or on ``self``."""
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        in_class = isinstance(file.parent(node), ast.ClassDef)
+        names = {
+            each.attr if isinstance(each, ast.Attribute) else each.id
+            for each in targets
+            if isinstance(each, ast.Attribute) or (in_class and isinstance(each, ast.Name))
+        }
+        if "truncated_bptt_steps" not in names:
+            return
+        owner = file.enclosing_class(node)
+        if owner is not None and class_kind(file.class_info(owner), file) == "LightningModule":
+            entry = catalogue.hook("LightningModule", "truncated_bptt_steps") or "TRU212"
+            yield file.finding(entry, node, f"`truncated_bptt_steps` has no effect: {_HOW}", silent=True)
+
     @on(ast.ClassDef)
     def check(self, node: ast.ClassDef, file: FileContext) -> Iterator[Finding]:
         """Look at a module."""
         info = file.class_info(node)
-        if info.mixed_kind() != "LightningModule":
+        if class_kind(info, file) != "LightningModule":
             return
         steps = catalogue.hook("LightningModule", "truncated_bptt_steps") or "TRU212"
-        for place in _assignments(node):
-            yield file.finding(steps, place, f"`truncated_bptt_steps` has no effect: {_HOW}", silent=True)
         split = info.methods.get("tbptt_split_batch")
         if split is not None:
             entry = catalogue.hook("LightningModule", "tbptt_split_batch") or "TRU211"
@@ -79,18 +97,3 @@ class TruncatedBptt:
             defaulted = len(step.args.defaults) > 0
             message = f"`training_step` is given no `hiddens`: {_HOW}"
             yield file.finding(steps, step, message, silent=defaulted)
-
-
-def _assignments(node: ast.ClassDef) -> Iterator[ast.stmt]:
-    for statement in node.body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(isinstance(each, ast.Name) and each.id == "truncated_bptt_steps" for each in targets):
-                yield statement
-        elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            instance = self_name(statement)
-            for inner in inner_nodes(statement):
-                if isinstance(inner, (ast.Assign, ast.AnnAssign)):
-                    targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
-                    if any(self_attribute(each, instance) == "truncated_bptt_steps" for each in targets):
-                        yield inner

@@ -14,13 +14,11 @@ from enum import Enum
 from trainer_upgrade.project.classes import ClassInfo, Function
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.support.reading import (
+    attribute_names,
     decorators,
-    inner_nodes,
     is_super,
     name_nodes,
     positional,
-    self_attribute,
-    self_name,
 )
 from trainer_upgrade.rules.support.references import Reference, references
 from trainer_upgrade.rules.support.stages import Stage
@@ -131,7 +129,7 @@ def migrated(info: ClassInfo, stage: Stage) -> str | None:
         hook = each.methods.get(stage.end)
         if hook is None:
             continue
-        names = {node.attr for node in inner_nodes(hook) if isinstance(node, ast.Attribute)}
+        names = attribute_names(each, hook)
         if names.isdisjoint(stage.stores):
             continue
         for helper in stage.helpers:
@@ -159,7 +157,7 @@ def _own(info: ClassInfo, stage: Stage, helper: str | None) -> Member | None:
 
 def _defines(info: ClassInfo, stage: Stage) -> Member | None:
     own = _own(info, stage, None)
-    if own is not None:
+    if own is not None or not _may_be_done(info, stage):
         return own
     helper = migrated(info, stage)
     if helper is None:
@@ -168,6 +166,13 @@ def _defines(info: ClassInfo, stage: Stage) -> Member | None:
             if helper is not None:
                 break
     return _own(info, stage, helper)
+
+
+def _may_be_done(info: ClassInfo, stage: Stage) -> bool:
+    if not info.methods.keys().isdisjoint(stage.helpers):
+        return True
+    targets = (each.targets[0] for each in info.node.body if isinstance(each, ast.Assign))
+    return any(isinstance(each, ast.Name) and each.id in stage.helpers for each in targets)
 
 
 def _make(file: FileContext, info: ClassInfo, stage: Stage) -> Family | None:
@@ -226,11 +231,7 @@ def _is_new_call(reference: Reference, stage: Stage) -> bool:
 def _names(info: ClassInfo) -> set[str]:
     names = set(info.methods)
     for function in info.methods.values():
-        instance = self_name(function)
-        for node in inner_nodes(function):
-            found = self_attribute(node, instance)
-            if found is not None:
-                names.add(found)
+        names |= attribute_names(info, function)
     return names
 
 
@@ -238,16 +239,10 @@ def _store(related: tuple[ClassInfo, ...], stage: Stage) -> str:
     taken: set[str] = set()
     for each in related:
         for function in each.methods.values():
-            instance = self_name(function)
-            for node in inner_nodes(function):
-                found = self_attribute(node, instance)
-                if found in stage.stores:
-                    taken.add(str(found))
+            taken |= attribute_names(each, function).intersection(stage.stores)
         end = each.methods.get(stage.end)
         if end is not None and migrated(each, stage):
-            for node in inner_nodes(end):
-                if isinstance(node, ast.Attribute) and node.attr in stage.stores:
-                    return node.attr
+            return next(iter(attribute_names(each, end).intersection(stage.stores)))
     return next((name for name in stage.stores if name not in taken), "")
 
 

@@ -9,7 +9,13 @@ from trainer_upgrade.catalogue.entry import Applicability
 from trainer_upgrade.findings import Edit, Fix
 from trainer_upgrade.project.classes import ClassInfo, Function
 from trainer_upgrade.project.context import FileContext
-from trainer_upgrade.rules.support.bodies import BodyEdits, insert_before, methods_before, reserve, starts_line
+from trainer_upgrade.rules.support.bodies import (
+    BodyEdits,
+    insert_before,
+    methods_before,
+    reserve,
+    starts_line,
+)
 from trainer_upgrade.rules.support.collecting import Collected, Unfit, append_in_step, capture, needs_super
 from trainer_upgrade.rules.support.families import Family, Form, Member, reads_outputs
 from trainer_upgrade.rules.support.lists import call_items, parameter_items

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from trainer_upgrade.project.classes import ClassInfo, Function
+from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.module import Module
 
 __all__ = [
     "assigned_to_self",
+    "attribute_names",
+    "class_kind",
     "decorators",
     "inner_nodes",
     "is_super",
@@ -23,6 +27,26 @@ __all__ = [
 ]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+_ATTRIBUTES: WeakKeyDictionary[Module, dict[Function, frozenset[str]]] = WeakKeyDictionary()
+
+
+def class_kind(info: ClassInfo, file: FileContext) -> str | None:
+    """Return what a class is, for a mixin what all that use it are (see :meth:`ClassInfo.mixed_kind`)."""
+    memo, key = file.project.memo, ("class-kind", info.node)
+    if key not in memo:
+        memo[key] = info.mixed_kind()
+    return memo[key]  # type: ignore[return-value]
+
+
+def attribute_names(info: ClassInfo, function: Function) -> frozenset[str]:
+    """Return the names of all attributes that a method mentions (``b`` of ``a.b``)."""
+    table = _ATTRIBUTES.setdefault(info.module, {})
+    if function not in table:
+        names = (node.attr for node in inner_nodes(function) if isinstance(node, ast.Attribute))
+        table[function] = frozenset(names)
+    return table[function]
 
 
 def positional(function: Function) -> list[ast.arg]:
