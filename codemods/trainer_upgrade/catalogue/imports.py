@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from trainer_upgrade.catalogue import import_kinds, relight_names
@@ -87,48 +87,63 @@ def _long(path: str) -> str:
     return ROOT + path if path.startswith(".") else path
 
 
+def _row(line: str) -> ImportRow:
+    kind, old, status, new, home, outside, code, how, deprecated, removed, hint = line.split("\t")
+    return ImportRow(
+        _KINDS[kind],
+        _long(old),
+        status,
+        _long(new),
+        _long(home),
+        outside,
+        code,
+        _HOW[how],
+        deprecated or None,
+        removed or None,
+        hint,
+    )
+
+
 @cache
-def rows() -> tuple[ImportRow, ...]:
-    """Return the whole table."""
+def _lines() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the table's lines by path: of names, and of modules. Most are never taken apart."""
     text = (files("trainer_upgrade.catalogue") / "data" / "imports.tsv").read_text(encoding="utf-8")
-    found = []
+    found: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for line in text.splitlines()[1:]:
-        kind, old, status, new, home, outside, code, how, deprecated, removed, hint = line.split("\t")
-        found.append(
-            ImportRow(
-                _KINDS[kind],
-                _long(old),
-                status,
-                _long(new),
-                _long(home),
-                outside,
-                code,
-                _HOW[how],
-                deprecated or None,
-                removed or None,
-                hint,
-            )
-        )
-    return tuple(found)
+        kind, old, _ = line.split("\t", 2)
+        found[kind == "m"][_long(old)] = line
+    return found
 
 
 @cache
-def _by_name() -> dict[str, ImportRow]:
-    return {row.old: row for row in rows() if row.kind != "module"}
+def _name(path: str) -> ImportRow | None:
+    line = _lines()[0].get(path)
+    return None if line is None else _row(line)
 
 
 @cache
-def modules() -> Mapping[str, ImportRow]:
-    """Return the modules that some release from 0.7 to 2.6 had, by path rooted at ``pytorch_lightning``."""
-    return {row.old: row for row in rows() if row.kind == "module"}
+def _module(path: str) -> ImportRow | None:
+    line = _lines()[1].get(path)
+    return None if line is None else _row(line)
+
+
+def rows() -> Iterator[ImportRow]:
+    """Yield the whole table."""
+    for lines in _lines():
+        yield from map(_row, lines.values())
+
+
+def modules() -> Set[str]:
+    """Return the modules that some release from 0.7 to 2.6 had, rooted at ``pytorch_lightning``."""
+    return _lines()[1].keys()
 
 
 @cache
 def _names() -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for row in rows():
-        if row.kind == "name":
-            module, _, name = row.old.rpartition(".")
+    for path, line in _lines()[0].items():
+        if line.startswith("n\t"):
+            module, _, name = path.rpartition(".")
             found.setdefault(module, set()).add(name)
     return {module: frozenset(those) for module, those in found.items()}
 
@@ -174,14 +189,14 @@ def _lite(rest: str) -> str:
 
 def _lookup(dotted: str) -> tuple[ImportRow, str] | None:
     """Return the row of the longest known name that ``dotted`` starts with, and what follows it."""
-    row = _by_name().get(dotted) or modules().get(dotted)
+    row = _name(dotted) or _module(dotted)
     if row is not None:
         return row, ""
     head, rest = dotted, ""
     while "." in head:
         head, _, last = head.rpartition(".")
         rest = f".{last}{rest}"
-        row = _by_name().get(head)
+        row = _name(head)
         if row is not None:
             return row, rest
         if head in modules():
@@ -189,6 +204,7 @@ def _lookup(dotted: str) -> tuple[ImportRow, str] | None:
     return None
 
 
+@lru_cache(maxsize=8192)
 def resolve(dotted: str, target: Target) -> ImportFact | None:
     """See :func:`trainer_upgrade.catalogue.resolve_import`."""
     path = _rooted(dotted)
@@ -222,7 +238,7 @@ def _on_core() -> dict[str, str]:
         for modern, here in table.items():
             path = ROOT + modern[len("lightning.pytorch") :]
             found[path] = here
-            row = _by_name().get(path)
+            row = _name(path)
             if row is not None and row.status == "kept":
                 found.setdefault(row.home or row.new, here)
     return found
@@ -233,7 +249,7 @@ def on_relight(path: str) -> str | None:
     core = _on_core()
     if path in core:
         return core[path]
-    row = _by_name().get(path)
+    row = _name(path)
     return core.get(row.home or row.new) if row is not None else None
 
 
