@@ -13,8 +13,8 @@ __all__ = ["by_code", "index", "load"]
 
 # Modules that hold an area's ENTRIES.
 _MODULES: dict[Area, tuple[str, ...]] = {
-    Area.TRAINER_ARGUMENT: ("trainer_arguments",),
-    Area.MODULE_HOOK: ("module_hooks",),
+    Area.TRAINER_ARGUMENT: ("trainer_arguments", "trainer_options"),
+    Area.MODULE_HOOK: ("module_hooks", "module_attributes"),
     Area.DATAMODULE_HOOK: ("datamodule_hooks",),
     Area.CALLBACK_HOOK: ("callback_hooks",),
     Area.ENTRY_POINT_ARGUMENT: ("entry_points",),
