@@ -277,8 +277,17 @@ def _form(
         return Form.SPLIT
     reading = [each for each in members if reads_outputs(each, stage)]
     both = [each for each in members if stage.end in each.info.methods]
+    named = any(_mentioned(each.info, stage.legacy) for each in members)
     if not reading and not called and not both:
         return Form.RENAME
-    if len(members) > 1 or called or both or any(each.alias is not None for each in members):
+    if len(members) > 1 or called or both or named or any(each.alias is not None for each in members):
         return Form.SPLIT
     return Form.INLINE
+
+
+def _mentioned(info: ClassInfo, name: str) -> bool:
+    """Whether a class body gives the hook another name, too."""
+    return any(
+        isinstance(each, ast.Assign) and isinstance(each.value, ast.Name) and each.value.id == name
+        for each in info.node.body
+    )
