@@ -23,6 +23,12 @@ PENDING: dict[str, str] = {
     "requirements_pins": "requirements files are a later issue",
 }
 
+# What only run-time translation can do: relight.compat brings it, Lightning has nothing of the kind.
+COMPAT: dict[str, str] = {
+    "argparse_flags": "options that are gone are declared and read, so no option list of today's is right",
+    "gpus_dict_merge": "the dict is made in another function and changed on the way",
+}
+
 
 def plain(text: str) -> str:
     return re.sub(r"\s+", "", text).replace("'", '"')
@@ -61,8 +67,8 @@ def test_the_cases_are_there() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.xfail(reason=PENDING[name], strict=True))
-        if name in PENDING
+        pytest.param(name, marks=pytest.mark.xfail(reason={**PENDING, **COMPAT}[name], strict=True))
+        if name in PENDING or name in COMPAT
         else name
         for name in names()
     ],
@@ -70,6 +76,13 @@ def test_the_cases_are_there() -> None:
 def test_case(name: str) -> None:
     source, checks = load(name)
     assert not missed(upgraded(source, unsafe=True), checks)
+
+
+@pytest.mark.parametrize("name", COMPAT)
+def test_case_with_compat(name: str) -> None:
+    source, checks = load(name)
+    text = testing.upgrade(source.read_text(encoding="utf-8"), unsafe=True, path=source.name)
+    assert not missed(text, checks)
 
 
 @pytest.mark.parametrize("name", names())
@@ -81,6 +94,10 @@ def test_what_must_stay_stays_with_safe_fixes(name: str, target: str) -> None:
     text = testing.upgrade(source.read_text(encoding="utf-8"), target=target, path=source.name)
     kept = [(kind, each) for kind, each in checks if kind == "keep"]
     if target == "relight":
-        # The root of imports differs there.
-        kept = [(kind, each) for kind, each in kept if "pytorch_lightning" not in each]
+        # The root of imports differs there, and synchronised batch norm is a plugin.
+        kept = [
+            (kind, each)
+            for kind, each in kept
+            if "pytorch_lightning" not in each and "sync_batchnorm" not in each
+        ]
     assert not missed(text, kept)

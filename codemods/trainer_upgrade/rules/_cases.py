@@ -30,14 +30,35 @@ __all__ = ["Cases", "cases_of", "instance_name"]
 _COUNTS = frozenset({"gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus"})
 # Arguments that the old releases asked for truth only.
 _SWITCHES = frozenset(
-    ["auto_select_gpus", "reload_dataloaders_every_epoch", "stochastic_weight_avg", "terminate_on_nan", "use_amp", "move_metrics_to_cpu", "show_progress_bar", "print_nan_grads"]
+    [
+        "auto_select_gpus",
+        "reload_dataloaders_every_epoch",
+        "stochastic_weight_avg",
+        "terminate_on_nan",
+        "use_amp",
+        "move_metrics_to_cpu",
+        "show_progress_bar",
+        "print_nan_grads",
+    ]
 )
 _RELIGHT_SWITCHES = frozenset({"sync_batchnorm", "enable_model_summary"})
 _TORCH_SWITCHES = frozenset({"benchmark", "deterministic"})
 _INSTANCES = frozenset({"early_stop_callback", "progress_bar_callback"})
 _SHARES = frozenset({"train_percent_check", "val_percent_check", "test_percent_check", "overfit_pct"})
 _PASSED_ON = frozenset(
-    ["default_save_path", "gradient_clip", "max_nb_epochs", "min_nb_epochs", "nb_sanity_val_steps", "add_row_log_interval", "row_log_interval", "replace_sampler_ddp", "flush_logs_every_n_steps", "log_save_interval", "cluster_environment"]
+    [
+        "default_save_path",
+        "gradient_clip",
+        "max_nb_epochs",
+        "min_nb_epochs",
+        "nb_sanity_val_steps",
+        "add_row_log_interval",
+        "row_log_interval",
+        "replace_sampler_ddp",
+        "flush_logs_every_n_steps",
+        "log_save_interval",
+        "cluster_environment",
+    ]
 )
 _OBJECTS = frozenset({"callbacks", "logger", "plugins", "strategy"})
 

@@ -35,7 +35,34 @@ UNKNOWN = object()
 
 # Calls that may be made twice without anybody noticing.
 _PURE_CALLS = frozenset(
-    ["len", "int", "float", "str", "bool", "min", "max", "abs", "sum", "isinstance", "getattr", "vars", "os.path.join", "os.path.exists", "os.path.isfile", "os.path.isdir", "os.path.dirname", "os.path.basename", "os.path.abspath", "os.path.expanduser", "os.getenv", "os.environ.get", "torch.cuda.device_count", "torch.cuda.is_available", "os.cpu_count", "pathlib.Path"]
+    [
+        "len",
+        "int",
+        "float",
+        "str",
+        "bool",
+        "min",
+        "max",
+        "abs",
+        "sum",
+        "isinstance",
+        "getattr",
+        "vars",
+        "os.path.join",
+        "os.path.exists",
+        "os.path.isfile",
+        "os.path.isdir",
+        "os.path.dirname",
+        "os.path.basename",
+        "os.path.abspath",
+        "os.path.expanduser",
+        "os.getenv",
+        "os.environ.get",
+        "torch.cuda.device_count",
+        "torch.cuda.is_available",
+        "os.cpu_count",
+        "pathlib.Path",
+    ]
 )
 _INT_CALLS = frozenset(["len", "int", "torch.cuda.device_count", "os.cpu_count"])
 _BOOL_CALLS = frozenset(
@@ -380,12 +407,15 @@ def _choose(worlds: list[tuple[World, str]], depth: int) -> str | None:
     for world, _ in worlds:
         tests.update(dict.fromkeys(world))
     everywhere = [test for test in tests if all(test in world for world, _ in worlds)]
-    # A test that decides alone first.
+    # A test that decides alone first; of several the one that reads shortest.
+    alone: list[str] = []
     for test in everywhere:
         yes = {text for world, text in worlds if world[test]}
         no = {text for world, text in worlds if not world[test]}
         if len(yes) == 1 and len(no) == 1:
-            return conditional(test, yes.pop(), no.pop())
+            alone.append(conditional(test, yes.pop(), no.pop()))
+    if alone:
+        return min(alone, key=len)
     for test in everywhere:
         then = _choose([(world, text) for world, text in worlds if world[test]], depth + 1)
         other = _choose([(world, text) for world, text in worlds if not world[test]], depth + 1)

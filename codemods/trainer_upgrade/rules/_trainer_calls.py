@@ -91,6 +91,11 @@ class Given:
     editor: CallEditor | DictEditor
     node: ast.AST
 
+    @property
+    def positional(self) -> bool:
+        """Whether it has no name in the call."""
+        return self.item.name is None
+
 
 @dataclass(eq=False)
 class TrainerCall:

@@ -38,7 +38,15 @@ from trainer_upgrade.rules.support.bodies import starts_line
 __all__ = ["ArgparseHelpers"]
 
 _METHODS = frozenset(
-    ["add_argparse_args", "from_argparse_args", "parse_argparser", "default_attributes", "get_init_arguments_and_types", "get_deprecated_arg_names", "match_env_arguments"]
+    [
+        "add_argparse_args",
+        "from_argparse_args",
+        "parse_argparser",
+        "default_attributes",
+        "get_init_arguments_and_types",
+        "get_deprecated_arg_names",
+        "match_env_arguments",
+    ]
 )
 _SERVED = ("add_argparse_args", "from_argparse_args")
 _COMPAT = "relight.compat.Trainer"
@@ -95,17 +103,23 @@ class ArgparseHelpers:
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or not file.editable(node):
             return None
         cls, args = file.segment(function.value), node.args[0].id
-        known = f"{{k: v for k, v in vars({args}).items() if k in inspect.signature({cls}.__init__).parameters}}"
+        known = (
+            f"{{k: v for k, v in vars({args}).items() if k in inspect.signature({cls}.__init__).parameters}}"
+        )
         quote = quote_of(node, file)
         given = [
-            f"{quote}{each.arg}{quote}: {file.segment(each.value)}" if each.arg else f"**{file.segment(each.value)}"
+            f"{quote}{each.arg}{quote}: {file.segment(each.value)}"
+            if each.arg
+            else f"**{file.segment(each.value)}"
             for each in node.keywords
         ]
         text = f"{cls}(**{{**{known}, {', '.join(given)}}})" if given else f"{cls}(**{known})"
         if "#" in text:
             return None
         edit = file.edit(node, text)
-        return Fix(Applicability.UNSAFE, "take the options that it knows", (edit,), (ImportRequest("inspect"),))
+        return Fix(
+            Applicability.UNSAFE, "take the options that it knows", (edit,), (ImportRequest("inspect"),)
+        )
 
     def _all_options(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
         """Add an option for each argument of today's Trainer; values are read as YAML, as the command line has them."""
@@ -114,7 +128,11 @@ class ArgparseHelpers:
             return None
         parser = node.args[0].id
         lines = []
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        if (
+            isinstance(statement, ast.Assign)
+            and len(statement.targets) == 1
+            and isinstance(statement.targets[0], ast.Name)
+        ):
             if statement.targets[0].id != parser:
                 lines.append(f"{statement.targets[0].id} = {parser}")
                 parser = statement.targets[0].id
@@ -134,7 +152,12 @@ class ArgparseHelpers:
         ]
         text = (file.newline + file.line_indent(statement)).join(lines)
         requests = (ImportRequest("inspect"), ImportRequest("yaml"))
-        return Fix(Applicability.UNSAFE, "add the options of today's Trainer", (file.edit(statement, text),), requests)
+        return Fix(
+            Applicability.UNSAFE,
+            "add the options of today's Trainer",
+            (file.edit(statement, text),),
+            requests,
+        )
 
     def _compat(self, file: FileContext) -> tuple[str, ImportRequest]:
         if file.qualified_name(ast.Name("compat", ast.Load())) == "relight.compat" or free(file, "compat"):
@@ -206,9 +229,23 @@ def _reads_legacy(file: FileContext) -> bool:
     """Whether an option of the command line that is gone is declared or read in the file."""
     for node in file.nodes:
         if isinstance(node, ast.Attribute) and node.attr in LEGACY_ONLY and isinstance(node.value, ast.Name):
-            if node.value.id in ("args", "opt", "opts", "options", "hparams", "params", "namespace", "config", "cfg"):
+            if node.value.id in (
+                "args",
+                "opt",
+                "opts",
+                "options",
+                "hparams",
+                "params",
+                "namespace",
+                "config",
+                "cfg",
+            ):
                 return True
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "add_argument"
+        ):
             if _dest(node) in LEGACY_ONLY:
                 return True
     return False

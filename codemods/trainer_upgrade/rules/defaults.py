@@ -27,7 +27,18 @@ from trainer_upgrade.rules.registry import on, rule
 __all__ = ["PinDefaults"]
 
 _DEVICES = frozenset(
-    ["accelerator", "devices", "gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus", "distributed_backend", "strategy", "plugins"]
+    [
+        "accelerator",
+        "devices",
+        "gpus",
+        "num_processes",
+        "tpu_cores",
+        "num_tpu_cores",
+        "ipus",
+        "distributed_backend",
+        "strategy",
+        "plugins",
+    ]
 )
 
 

@@ -169,11 +169,7 @@ class _Work:
             else:
                 yield from self._of_one(name, merged, manual, unsafe, fixes)
         yield from self._orphans(merged, fixes)
-        if any(
-            isinstance(each.node, ast.expr) and not isinstance(each.node, ast.Constant)
-            for each in found.given
-        ):
-            yield from self._named(fixes)
+        yield from self._named(fixes)
 
     # Inner works
 
@@ -210,13 +206,7 @@ class _Work:
         """Return the arguments that a rewrite changes."""
         changed = {name for name, text in merged.constructor.items() if text is not None}
         gone = {name for name in self.cases if name not in merged.constructor}
-        named = {
-            each.name
-            for each in self.found.given
-            if isinstance(each.node, ast.expr)
-            and isinstance(each.item.node, ast.expr)
-            and each.item.name is None
-        }
+        named = {each.name for each in self.found.given if each.positional}
         return changed | gone | named
 
     def _fix(self, names: set[str], how: Applicability) -> Fix | None:
@@ -278,18 +268,10 @@ class _Work:
     def _named(self, fixes: dict[Applicability, Fix | None]) -> Iterator[Finding]:
         """Positional arguments get their name."""
         for given in self.found.given:
-            if (
-                given.item.name is None
-                and not isinstance(given.item.node, ast.keyword)
-                and given.name in self.cases
-            ):
-                if given.editor is self.found.editors[0]:
-                    message = (
-                        f"the first positional argument was `{given.name}` and is another one in 2.x: name it"
-                    )
-                    yield self.file.finding(
-                        _code(given.name), given.node, message, fixes.get(SAFE) or fixes.get(UNSAFE)
-                    )
+            if given.positional and given.name in self.cases:
+                message = f"the position of `{given.name}` is that of another argument in 2.x: name it"
+                fix = fixes.get(SAFE) or fixes.get(UNSAFE)
+                yield self.file.finding(_code(given.name), given.node, message, fix)
 
     def _told(self, name: str, message: str, fix: Fix | None, *, silent: bool = False) -> Finding:
         given = self.found.get(name)

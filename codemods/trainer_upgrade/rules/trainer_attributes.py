@@ -35,13 +35,44 @@ __all__ = ["TrainerAttributes"]
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 # Rules of their own.
 _ELSEWHERE = frozenset(
-    ["tune", "tuner", "lr_find", "scale_batch_size", "add_argparse_args", "from_argparse_args", "parse_argparser", "default_attributes", "get_init_arguments_and_types", "get_deprecated_arg_names", "match_env_arguments"]
+    [
+        "tune",
+        "tuner",
+        "lr_find",
+        "scale_batch_size",
+        "add_argparse_args",
+        "from_argparse_args",
+        "parse_argparser",
+        "default_attributes",
+        "get_init_arguments_and_types",
+        "get_deprecated_arg_names",
+        "match_env_arguments",
+    ]
 )
 # Methods whose arguments are the same under the new name.
 _SAME_CALL = frozenset({"barrier", "log_metrics"})
 # Names that nothing but Lightning's Trainer has had: enough where a variable called `trainer` is of unknown type.
 _TELLING = frozenset(
-    ["training_type_plugin", "running_sanity_check", "lr_schedulers", "progress_bar_dict", "data_parallel_device_ids", "root_gpu", "weights_save_path", "tested_ckpt_path", "validated_ckpt_path", "predicted_ckpt_path", "disable_validation", "on_gpu", "on_tpu", "num_gpus", "use_native_amp", "lightning_optimizers", "accelerator_backend", "proc_rank"]
+    [
+        "training_type_plugin",
+        "running_sanity_check",
+        "lr_schedulers",
+        "progress_bar_dict",
+        "data_parallel_device_ids",
+        "root_gpu",
+        "weights_save_path",
+        "tested_ckpt_path",
+        "validated_ckpt_path",
+        "predicted_ckpt_path",
+        "disable_validation",
+        "on_gpu",
+        "on_tpu",
+        "num_gpus",
+        "use_native_amp",
+        "lightning_optimizers",
+        "accelerator_backend",
+        "proc_rank",
+    ]
 )
 _CONFIG_FIELDS = frozenset(
     {"scheduler", "name", "interval", "frequency", "reduce_on_plateau", "monitor", "strict"}
