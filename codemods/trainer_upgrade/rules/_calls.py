@@ -1,4 +1,4 @@
-"""Change the arguments of one call, or the names of one import, leaving what is between them as it was written.
+"""Change the arguments of one call, or the names of one import, and nothing that is between them.
 
 What is on one line stays on one line, what has a line for each item keeps that form, comments stay, and a
 trailing comma stays. Only the text that has to go is in the edits.
@@ -7,6 +7,7 @@ trailing comma stays. Only the text that has to go is in the edits.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,7 +58,7 @@ class ListEditor:
         close: int,
         bracket: str = "(",
     ) -> None:
-        """Look at the items ``nodes``: they follow the first ``bracket`` from ``low`` on and end at ``close``."""
+        """Look at the items ``nodes``, between the first ``bracket`` from ``low`` on and ``close``."""
         self._bracket = bracket
         self.file = file
         self.source = file.source
@@ -218,15 +219,16 @@ class ListEditor:
         yield from self._insertions(kept, separator)
         run: list[Argument] = []
         previous: Argument | None = None
-        for each in [*self.arguments, None]:
-            if each is not None and self._removed(each):
-                run.append(each)
+        following: list[Argument | None] = [*self.arguments, None]
+        for one in following:
+            if one is not None and self._removed(one):
+                run.append(one)
                 continue
             if run:
-                yield from self._remove_run(previous, run, each, bool(self._inserted))
+                yield from self._remove_run(previous, run, one, bool(self._inserted))
                 run = []
-            if each is not None:
-                previous = each
+            if one is not None:
+                previous = one
 
     def _removed(self, argument: Argument) -> bool:
         change = self._changes[id(argument)]
@@ -305,7 +307,7 @@ class ListEditor:
     def _cut(self, start: int, end: int, group: list[Argument]) -> Iterator[Edit]:
         gaps = (
             self.source[start : group[0].start]
-            + "".join(self.source[one.end : two.start] for one, two in zip(group, group[1:], strict=False))
+            + "".join(self.source[one.end : two.start] for one, two in itertools.pairwise(group))
             + self.source[group[-1].end : max(end, group[-1].end)]
         )
         if "#" not in gaps:
@@ -319,7 +321,7 @@ class ListEditor:
             yield Edit(each.start, blank.end() if comment else stop, "")
 
     def _own_line(self, argument: Argument) -> tuple[int, int] | None:
-        """Return what goes if the argument has its lines for itself; a comment at its end stays, on its own line."""
+        """Return what goes if the argument has a line for itself; a comment at its end stays there."""
         if not self._starts_line(argument):
             return None
         if argument.comma is None:

@@ -1,4 +1,4 @@
-"""The values that an argument of the Trainer may take at run time, as far as a translation tells them apart."""
+"""The values that an argument of the Trainer may take at run time, as far as it matters."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _conditional(name: str, node: ast.IfExp, file: FileContext, target: Target) 
     if body is None or other is None:
         return None
     test = test_of(node.test, file.segment(node.test))
-    values = [({test: True, **world}, each) for world, each in body.values]
+    values: list[tuple[World, Any]] = [({test: True, **world}, each) for world, each in body.values]
     values += [({test: False, **world}, each) for world, each in other.values]
     return Cases(values, body.unsafe or other.unsafe)
 
@@ -156,7 +156,7 @@ def _truth(node: ast.expr, text: str, file: FileContext) -> Test:
     """The test whether a device argument asks for any device."""
     known = known_types(node, file)
     text = parenthesised(text)
-    if known is not None and known.only(int, bool, list, tuple, None):  # type: ignore[arg-type]
+    if known is not None and known.only(int, bool, list, tuple, None):
         return Test(text)
     nothing = '(None, 0, "0", "", [])'
     return Test(f"{text} not in {nothing}", f"{text} in {nothing}", True)

@@ -189,7 +189,7 @@ def parenthesised(text: str) -> str:
 def literal(node: ast.AST) -> Any:
     """Return the value of a literal, or ``UNKNOWN``."""
     try:
-        return ast.literal_eval(node)  # type: ignore[arg-type]
+        return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return UNKNOWN
 
@@ -383,7 +383,7 @@ def _option_types(call: ast.Call) -> Known | None:
     return Known(frozenset(found))
 
 
-# -- choosing ---------------------------------------------------------------------------------------------------
+# -- choosing ---------------------------------------------------------------------------------
 
 World = Mapping[Test, bool]
 

@@ -81,16 +81,17 @@ def _names(file: FileContext, node: ast.ImportFrom, texts: list[str]) -> str:
 
 
 def _already(file: FileContext, node: ast.ImportFrom, module: str, name: str, local: str) -> bool:
-    """Whether another statement of the same block, before this one, imports the same thing by the same name."""
+    """Whether an earlier statement of the same block imports the same thing by the same name."""
     parent = file.parent(node)
     for field in ("body", "orelse", "finalbody"):
         block = getattr(parent, field, None)
         if not isinstance(block, list) or node not in block:
             continue
         for other in block[: block.index(node)]:
-            if isinstance(other, ast.ImportFrom) and other.level == 0 and other.module == module:
-                if any(each.name == name and (each.asname or each.name) == local for each in other.names):
-                    return True
+            if not isinstance(other, ast.ImportFrom) or other.level or other.module != module:
+                continue
+            if any(each.name == name and (each.asname or each.name) == local for each in other.names):
+                return True
     return False
 
 

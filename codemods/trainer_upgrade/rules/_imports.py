@@ -1,7 +1,9 @@
 """Every import of Lightning in a file, what is reached through it, and where each name goes.
 
-One :class:`Bound` stands for one local name (``pl``, ``Trainer``, ``cbs``) and all statements that bind it. Whether
-it can move is decided for the name as a whole: where one use has no twin on the target, the import and all uses
+One :class:`Bound` stands for one local name (``pl``, ``Trainer``, ``cbs``) and all statements that bind
+it. Whether
+it can move is decided for the name as a whole: where one use has no twin on the target, the import and
+all uses
 stay as they are, together.
 """
 
@@ -130,7 +132,7 @@ class Imports:
         return catalogue.resolve_import(dotted, self.target)
 
     def blockers(self, bound: Bound) -> list[tuple[ast.AST, str, str]]:
-        """Return why a name cannot move to relight: place, code and message of each reason; empty if it can."""
+        """Return why a name cannot move to relight: place, code and message of each reason."""
         key = id(bound)
         if key not in self._blockers:
             self._blockers[key] = list(self._find_blockers(bound))
@@ -242,9 +244,8 @@ class Imports:
                 isinstance(node, ast.ImportFrom)
                 and node.level == 0
                 and any(each.name == "*" for each in node.names)
-            ):
-                if root_of(node.module or "") in LEGACY_ROOTS:
-                    self.stars.append(node)
+            ) and root_of(node.module or "") in LEGACY_ROOTS:
+                self.stars.append(node)
         for bound in groups.values():
             others = [
                 each
@@ -374,7 +375,7 @@ def imports_of(file: FileContext) -> Imports:
 
 
 def target_of(node: ast.expr, file: FileContext) -> Target:
-    """Return where a name leads after the upgrade: code whose import stays on Lightning is written for Lightning."""
+    """Return where a name leads after the upgrade: to Lightning, if its import stays there."""
     if file.target is Target.LIGHTNING:
         return Target.LIGHTNING
     imports = imports_of(file)

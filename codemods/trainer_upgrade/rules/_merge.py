@@ -1,6 +1,7 @@
 """Translate arguments whose values depend on tests, and put the results together again.
 
-Each combination of cases (a *world*) goes through :func:`trainer_upgrade.catalogue.translate_trainer_arguments`;
+Each combination of cases (a *world*) goes through
+:func:`trainer_upgrade.catalogue.translate_trainer_arguments`;
 where the worlds differ in an argument, the new value is a conditional expression.
 """
 
@@ -186,11 +187,11 @@ def _argument(
         value = each.constructor.get(name, ABSENT)
         text = _DEFAULTS.get(name, "None") if value is ABSENT else render(value, spell, quote)
         texts.append((tests, text if quote == '"' or value is not ABSENT else text.replace('"', quote)))
-    text = choose(texts)
-    if text is None:
+    chosen = choose(texts)
+    if chosen is None:
         merged.failed.add(name)
     else:
-        merged.constructor[name] = text
+        merged.constructor[name] = chosen
 
 
 def _appended(

@@ -352,9 +352,9 @@ class _Rewriter:
             return
         if not isinstance(existing.value, ast.Dict):
             raise Unwritable
-        editor = DictEditor(self.file, existing.value)
-        editor.add(*(f"{name}={text}" for name, text in flat.items()))
-        self.extra += editor.edits()
+        entries_of = DictEditor(self.file, existing.value)
+        entries_of.add(*(f"{name}={text}" for name, text in flat.items()))
+        self.extra += entries_of.edits()
 
     def _calls(self, stages: dict[str, dict[str, str]]) -> list[tuple[ast.Call, dict[str, str]]] | None:
         """Return the calls of entry points with what each gets; ``None`` where not all can be seen."""

@@ -1,4 +1,4 @@
-"""Where a Trainer is built: calls, ``super().__init__`` of a subclass, ``partial``, and a ``**dict`` that is written out."""
+"""Where a Trainer is built: calls, ``super().__init__``, ``partial``, and a ``**dict`` that is in sight."""
 
 from __future__ import annotations
 
@@ -215,20 +215,23 @@ def _unpack(found: TrainerCall, value: ast.expr, file: FileContext) -> None:
             found.open = True
             return
     if (
-        isinstance(source, ast.Call)
-        and isinstance(source.func, ast.Name)
-        and source.func.id == "dict"
-        and not source.args
+        (
+            isinstance(source, ast.Call)
+            and isinstance(source.func, ast.Name)
+            and source.func.id == "dict"
+            and not source.args
+        )
+        and file.qualified_name(source.func) is None
+        and all(each.arg for each in source.keywords)
     ):
-        if file.qualified_name(source.func) is None and all(each.arg for each in source.keywords):
-            inner = CallEditor(file, source)
-            found.editors.append(inner)
-            for item in inner.arguments:
-                assert isinstance(item.node, ast.keyword)
-                found.given.append(
-                    Given(str(item.name), item.node.value, inner.value_text(item), item, inner, item.node)
-                )
-            return
+        inner = CallEditor(file, source)
+        found.editors.append(inner)
+        for item in inner.arguments:
+            assert isinstance(item.node, ast.keyword)
+            found.given.append(
+                Given(str(item.name), item.node.value, inner.value_text(item), item, inner, item.node)
+            )
+        return
     if (
         isinstance(source, ast.Dict)
         and source.keys
@@ -276,7 +279,7 @@ def _partial_root(call: ast.Call, file: FileContext, depth: int = 0) -> ast.expr
 
 
 def _is_super(call: ast.Call, file: FileContext) -> bool:
-    """Whether a call is ``super().__init__(...)`` in a subclass of Lightning's Trainer that reaches Lightning."""
+    """Whether a call is ``super().__init__(...)`` of a subclass, and reaches Lightning's Trainer."""
     function = call.func
     if not isinstance(function, ast.Attribute) or function.attr != "__init__":
         return False

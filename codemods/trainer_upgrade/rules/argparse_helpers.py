@@ -12,7 +12,8 @@ After, for relight, whose compat keeps the options and what they mean::
     args = parser.parse_args()
     trainer = compat.Trainer.from_argparse_args(args, callbacks=[bar])
 
-For Lightning the unsafe fix writes out what the helpers did: an option for each argument of today's Trainer, and a
+For Lightning the unsafe fix writes out what the helpers did: an option for each argument of today's
+Trainer, and a
 Trainer from the arguments it knows. It is not offered where options that are gone (``args.gpus``) are read or
 declared. Where the options are the project's own and all in sight, ``from_argparse_args`` becomes
 ``Trainer(max_epochs=args.max_epochs, …)``.
@@ -122,7 +123,7 @@ class ArgparseHelpers:
         )
 
     def _all_options(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
-        """Add an option for each argument of today's Trainer; values are read as YAML, as the command line has them."""
+        """Add an option for each argument of today's Trainer; values are read as YAML."""
         statement = file.parent(node)
         if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Name):
             return None
@@ -147,7 +148,8 @@ class ArgparseHelpers:
             f"for name, parameter in inspect.signature({cls}.__init__).parameters.items():",
             f"{unit}if name != {quote}self{quote} and {flag} not in {parser}._option_string_actions:",
             f"{unit * 2}{parser}.add_argument(",
-            f"{unit * 3}{flag}, type=yaml.safe_load, nargs={quote}?{quote}, const=True, default=parameter.default",
+            f"{unit * 3}{flag}, type=yaml.safe_load, nargs={quote}?{quote}, const=True,"
+            " default=parameter.default",
             f"{unit * 2})",
         ]
         text = (file.newline + file.line_indent(statement)).join(lines)
@@ -245,7 +247,6 @@ def _reads_legacy(file: FileContext) -> bool:
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
             and node.func.attr == "add_argument"
-        ):
-            if _dest(node) in LEGACY_ONLY:
-                return True
+        ) and _dest(node) in LEGACY_ONLY:
+            return True
     return False

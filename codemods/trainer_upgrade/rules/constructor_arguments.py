@@ -2,13 +2,13 @@
 
 Before::
 
-    ModelCheckpoint(filepath="out/{epoch}-{val_acc:.2f}", prefix="net", monitor="val_acc", mode="auto", period=2)
+    ModelCheckpoint(monitor="acc", filepath="out/{epoch}", prefix="net", mode="auto", period=2)
     AdvancedProfiler(output_filename="logs/steps.txt")
     DDPPlugin(find_unused_parameters=False, num_nodes=2)
 
 After::
 
-    ModelCheckpoint(dirpath="out", filename="net-{epoch}-{val_acc:.2f}", monitor="val_acc", mode="max", every_n_epochs=2)
+    ModelCheckpoint(monitor="acc", dirpath="out", filename="net-{epoch}", mode="max", every_n_epochs=2)
     AdvancedProfiler(dirpath="logs", filename="steps")
     DDPStrategy(find_unused_parameters=False)
 """
@@ -176,7 +176,7 @@ class ConstructorArguments:
         )
 
     def _on_trainer(self, node: ast.Call, keyword: ast.keyword, file: FileContext) -> Fix | None:
-        """``num_nodes`` and ``sync_batchnorm`` of a strategy: the Trainer around it says the same, or has to."""
+        """``num_nodes`` and ``sync_batchnorm`` of a strategy are said by the Trainer around it."""
         assert keyword.arg is not None
         outer = file.parent(node)
         while outer is not None and not isinstance(outer, ast.stmt):

@@ -1,4 +1,4 @@
-"""Imports of Lightning: names that moved, were renamed, or left for another distribution; and the root itself.
+"""Imports of Lightning: names that moved, were renamed, or left for elsewhere; and the root itself.
 
 Before::
 
@@ -16,8 +16,10 @@ After, for Lightning 2.x::
 
     class Mine(Logger): ...
 
-For relight the root changes too (``import relight as pl``), unless some name that the statement brings has no twin
-there: then the statement and all uses of its names stay as they are, and the name is reported. An import that is
+For relight the root changes too (``import relight as pl``), unless some name that the statement brings
+has no twin
+there: then the statement and all uses of its names stay as they are, and the name is reported. An import
+that is
 one of two ways to the same thing (``try``/``except ImportError``) is left alone.
 """
 
@@ -32,6 +34,7 @@ from trainer_upgrade.catalogue.entry import Applicability, Target
 from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest
 from trainer_upgrade.project.canonical import root_of
 from trainer_upgrade.project.context import FileContext
+from trainer_upgrade.project.scopes import Scope
 from trainer_upgrade.rules._import_text import rewrite_from, rewrite_import
 from trainer_upgrade.rules._imports import (
     LEGACY_ROOTS,
@@ -301,11 +304,14 @@ class ImportRule:
                 return None
         if bound.aliases[0][1].asname is None:
             local = "relight"
-            if bound.local != "relight" and not free(file, "relight"):
-                if any(
+            if (
+                bound.local != "relight"
+                and not free(file, "relight")
+                and any(
                     each.local == "relight" and each.dotted != "pytorch_lightning" for each in imports.bound
-                ):
-                    return None
+                )
+            ):
+                return None
         taken = [each for each in bound.references if not waits(each, base)]
         edits, requests = uses(file, imports, bound, taken, base, local)
         if local != bound.local:
@@ -383,7 +389,7 @@ def _blocked(file: FileContext, blockers: list[tuple[ast.AST, str, str]]) -> Ite
         yield file.finding(code, place, message)
 
 
-def _scopes(file: FileContext) -> Iterator[object]:
+def _scopes(file: FileContext) -> Iterator[Scope]:
     scopes = file.module.scopes
     yield scopes.module
     yield from scopes.inner.values()

@@ -14,8 +14,10 @@ After::
     trainer.fit(model, ckpt_path=args.ckpt or None)
     trainer.fit(model)
 
-The first ``fit`` of a Trainer used the path up (1.5 to 1.9); ``validate``, ``test`` and ``predict`` never took it.
-``or None`` stands where the value may be an empty string, which 2.x refuses. A value that may change before ``fit``
+The first ``fit`` of a Trainer used the path up (1.5 to 1.9); ``validate``, ``test`` and ``predict``
+never took it.
+``or None`` stands where the value may be an empty string, which 2.x refuses. A value that may change
+before ``fit``
 is called is kept in a variable. Where the Trainer is fitted elsewhere, both places are reported.
 """
 
@@ -79,7 +81,7 @@ class Resume:
         first = self._first(fits, file)
         if first is None or any(call in uses.looped for call in first):
             return (
-                "the first `fit` took the path, and which one that is depends on how this runs: say ckpt_path there",
+                "the first `fit` took the path; which one that is depends: say ckpt_path there",
                 None,
             )
         return "", self._fix(found, given, first, file)
@@ -96,7 +98,10 @@ class Resume:
             }
         )
         where = f"in line {', '.join(map(str, rows))}" if rows else "where this Trainer is fitted"
-        return f"`{_NAME}` moved to `fit`: pass the path on and say `fit(…, ckpt_path=…)` {where}, in the first `fit` only"
+        return (
+            f"`{_NAME}` moved to `fit`: pass the path on and say `fit(…, ckpt_path=…)` {where},"
+            " in the first `fit` only"
+        )
 
     def _fitted_before(
         self, made: ast.Call, binding: str | None, fits: list[ast.Call], file: FileContext
@@ -210,7 +215,7 @@ class Resume:
         return edits
 
     def _first(self, fits: list[ast.Call], file: FileContext) -> list[ast.Call] | None:
-        """Return the calls that are the first one on their way through the code; ``None`` if that is not plain."""
+        """Return the calls that are the first on their way through the code; ``None`` if it depends."""
         first: list[ast.Call] = []
         for call in fits:
             chain = _blocks(call, file)
@@ -384,9 +389,9 @@ def _blocks(node: ast.AST, file: FileContext) -> list[_Block]:
             ),
         ):
             for field, value in ast.iter_fields(parent):
-                if value is current or (isinstance(value, list) and current in value):
-                    if field not in ("test", "iter", "subject"):
-                        found.append((parent, field))
+                holds = value is current or (isinstance(value, list) and current in value)
+                if holds and field not in ("test", "iter", "subject"):
+                    found.append((parent, field))
         current, parent = parent, file.parent(parent)
     return found[::-1]
 

@@ -15,9 +15,12 @@ After::
         accelerator="gpu" if args.gpus else "cpu", devices=args.gpus or 1, enable_checkpointing=False
     )
 
-What a value means is decided by ``translate_trainer_arguments`` alone, which compat uses too. An argument whose
-value is known only at run time is translated case by case (see ``_expressions``). For relight, what one entry point
-uses moves to its call (``fit(limit_train_batches=…)``), or to ``options={…}`` where not all calls can be seen.
+What a value means is decided by ``translate_trainer_arguments`` alone, which compat uses too. An
+argument whose
+value is known only at run time is translated case by case (see ``_expressions``). For relight, what one
+entry point
+uses moves to its call (``fit(limit_train_batches=…)``), or to ``options={…}`` where not all calls can be
+seen.
 """
 
 from __future__ import annotations
@@ -47,10 +50,11 @@ SAFE, UNSAFE, MANUAL = Applicability.SAFE, Applicability.UNSAFE, Applicability.M
 _GROUPS: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
     for group in (
-        "gpus num_processes tpu_cores num_tpu_cores ipus auto_select_gpus distributed_backend accelerator devices"
-        " strategy plugins cluster_environment",
+        "gpus num_processes tpu_cores num_tpu_cores ipus auto_select_gpus distributed_backend accelerator"
+        " devices strategy plugins cluster_environment",
         "precision amp_backend amp_level use_amp",
-        "progress_bar_refresh_rate process_position show_progress_bar progress_bar_callback enable_progress_bar",
+        "progress_bar_refresh_rate process_position show_progress_bar progress_bar_callback"
+        " enable_progress_bar",
         "checkpoint_callback enable_checkpointing",
         "weights_summary enable_model_summary",
         "terminate_on_nan detect_anomaly",
@@ -112,9 +116,8 @@ class _Work:
     def _read(self) -> None:
         for given in self.found.given:
             name = given.name
-            if name not in EVER and name != "options":
-                if self.found.kind == "subclass" or name in RELIGHT:
-                    continue
+            if name not in EVER and name != "options" and self.found.kind == "subclass":
+                continue
             cases = cases_of(name, given.value, given.text, self.file, self.target)
             if name in _ELSEWHERE and not (
                 cases is not None and cases.single and cases.values[0][1] in _ELSEWHERE[name]
@@ -220,9 +223,8 @@ class _Work:
             return None
         if not made.edits:
             return None
-        if made.unsafe or (found.open and made.added & _OFTEN_PASSED_ON):
-            if how is SAFE:
-                return Fix(UNSAFE, made.message, made.edits, made.imports)
+        if (made.unsafe or (found.open and made.added & _OFTEN_PASSED_ON)) and how is SAFE:
+            return Fix(UNSAFE, made.message, made.edits, made.imports)
         return Fix(how, made.message, made.edits, made.imports)
 
     def _of_one(

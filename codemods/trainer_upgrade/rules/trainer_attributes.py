@@ -51,7 +51,7 @@ _ELSEWHERE = frozenset(
 )
 # Methods whose arguments are the same under the new name.
 _SAME_CALL = frozenset({"barrier", "log_metrics"})
-# Names that nothing but Lightning's Trainer has had: enough where a variable called `trainer` is of unknown type.
+# Names that only Lightning's Trainer has had: enough where a variable `trainer` is of unknown type.
 _TELLING = frozenset(
     [
         "training_type_plugin",
@@ -209,7 +209,7 @@ class TrainerAttributes:
             assert isinstance(outer, ast.Call)
             if isinstance(outer.func, ast.Name) and outer.func.id == "len" and outer.args == [node]:
                 place = outer
-        if text.startswith("not ") or " in (" in text or text.startswith("["):
+        if text.startswith(("not ", "[")) or " in (" in text:
             text = _within(text, place, file)
         return Fix(entry.applicability, f"say {text}", (file.edit(place, text),), requests)
 

@@ -11,8 +11,10 @@ After, for relight (compat translates the arguments when the Trainer is built)::
 
     trainer = compat.Trainer(**kw)
 
-The keys are reported for both targets. A dict counts as one of Trainer arguments when at least two of its keys are,
-and one of them is gone. (A dict that is written out and used once is rewritten with the call's own arguments.)
+The keys are reported for both targets. A dict counts as one of Trainer arguments when at least two of
+its keys are,
+and one of them is gone. (A dict that is written out and used once is rewritten with the call's own
+arguments.)
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from trainer_upgrade.catalogue.translation.names import EVER, LEGACY_ONLY
 from trainer_upgrade.findings import Finding, Fix, ImportRequest
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules._imports import free, imports_of, target_of
-from trainer_upgrade.rules._trainer_calls import TrainerCall, trainer_call
+from trainer_upgrade.rules._trainer_calls import Given, TrainerCall, trainer_call
 from trainer_upgrade.rules.registry import on, rule
 
 __all__ = ["TrainerDicts"]
@@ -86,7 +88,7 @@ def _is_compat(found: TrainerCall, file: FileContext) -> bool:
     return (file.qualified_name(found.call.func) or "").startswith("relight.compat")
 
 
-def _given(call: ast.Call, file: FileContext) -> list[object]:
+def _given(call: ast.Call, file: FileContext) -> list[Given]:
     if not call.keywords and not call.args:
         return []
     found = trainer_call(call, file)
@@ -104,8 +106,7 @@ def _keys(file: FileContext) -> Iterator[tuple[str, ast.AST]]:
                 if isinstance(key, ast.Constant) and isinstance(key.value, str)
             ]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
-            if file.symbol(node.func) is None:
-                pairs = [(each.arg, each) for each in node.keywords if each.arg is not None]
+            pairs = [(each.arg, each) for each in node.keywords if each.arg is not None]
         known = [name for name, _ in pairs if name in EVER]
         if len(known) < 2 or 2 * len(known) < len(pairs):
             continue
@@ -115,7 +116,7 @@ def _keys(file: FileContext) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _set_on(opened: list[TrainerCall], file: FileContext) -> Iterator[tuple[str, ast.AST]]:
-    """Yield legacy keys that are set on the very dict a Trainer gets: ``kw["gpus"] = 0``, ``kw.setdefault("gpus", 0)``."""
+    """Yield legacy keys that are set on the dict a Trainer gets: ``kw["gpus"] = 0``."""
     for found in opened:
         names = {
             one.value.id for one in found.call.keywords if one.arg is None and isinstance(one.value, ast.Name)

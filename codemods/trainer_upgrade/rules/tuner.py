@@ -1,4 +1,4 @@
-"""``auto_lr_find``, ``auto_scale_batch_size``, ``trainer.tune`` and ``trainer.tuner``: the Tuner is an object of its own.
+"""``auto_lr_find``, ``auto_scale_batch_size``, ``trainer.tune``: the Tuner is an object of its own.
 
 Before::
 
@@ -145,8 +145,8 @@ class TunerRule:
             if item.name in ("lr_find_kwargs", "scale_batch_size_kwargs"):
                 method = item.name.removesuffix("_kwargs")
                 assert isinstance(item.value, ast.expr)
-                written = _keywords(item.value, file)
-                extra[method] += written if written is not None else [f"**({text} or {{}})"]
+                keywords = _keywords(item.value, file)
+                extra[method] += keywords if keywords is not None else [f"**({text} or {{}})"]
             elif item.name is None:
                 common.append(text)
             else:
@@ -173,8 +173,8 @@ class TunerRule:
             name = "tuner" if free(file, "tuner") else "_tuner"
             lines = [f"{name} = {written}({receiver})"]
             lines += [f"{name}.{method}({', '.join(arguments)})" for method, arguments in calls]
-        text = (file.newline + file.line_indent(statement)).join(lines)
-        return [file.edit(statement, text)], requests
+        new = (file.newline + file.line_indent(statement)).join(lines)
+        return [file.edit(statement, new)], requests
 
     # trainer.tuner.lr_find(...)
 
@@ -230,9 +230,8 @@ def _keywords(value: ast.expr, file: FileContext) -> list[str] | None:
         and isinstance(value.func, ast.Name)
         and value.func.id == "dict"
         and not value.args
-    ):
-        if all(each.arg for each in value.keywords):
-            return [file.segment(each) for each in value.keywords]
+    ) and all(each.arg for each in value.keywords):
+        return [file.segment(each) for each in value.keywords]
     if not isinstance(value, ast.Dict):
         return None
     found = []
