@@ -16,6 +16,7 @@ from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.support.reading import (
     attribute_names,
     decorators,
+    inner_nodes,
     is_super,
     name_nodes,
     positional,
@@ -165,7 +166,25 @@ def _defines(info: ClassInfo, stage: Stage) -> Member | None:
             helper = migrated(each, stage)
             if helper is not None:
                 break
-    return _own(info, stage, helper)
+    return _own(info, stage, helper or _waiting(info, stage))
+
+
+def _waiting(info: ClassInfo, stage: Stage) -> str | None:
+    """Return the private method of a class whose base is yet to be upgraded: nobody but ``super()`` mentions it."""
+    if not any(stage.legacy in each.methods for each in info.ancestors()[1:]):
+        return None
+    for helper in stage.helpers:
+        if helper not in info.methods:
+            continue
+        for each in info.ancestors():
+            for function in each.methods.values():
+                if helper in attribute_names(each, function) and any(
+                    isinstance(node, ast.Attribute) and node.attr == helper and not is_super(node.value)
+                    for node in inner_nodes(function)
+                ):
+                    return None
+        return helper
+    return None
 
 
 def _may_be_done(info: ClassInfo, stage: Stage) -> bool:
@@ -207,7 +226,7 @@ def _make(file: FileContext, info: ClassInfo, stage: Stage) -> Family | None:
                 continue
             calls.append(reference)
     taken = {name for each in related.values() for name in _names(each)}
-    done = next((migrated(each, stage) for each in related.values() if migrated(each, stage)), None)
+    done = next((each.function.name for each in members.values() if each.done and each.alias is None), None)
     helper = done or next((each for each in stage.helpers if each not in taken), stage.helpers[0])
     store = _store(tuple(related.values()), stage)
     return Family(

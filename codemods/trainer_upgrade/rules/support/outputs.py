@@ -269,6 +269,8 @@ def keeps_list(
     parents = module.scopes.parents
     for node in name_nodes(function, module, name):
         parent = parents.get(node)
+        if not isinstance(node.ctx, ast.Load):
+            continue
         if isinstance(parent, ast.comprehension) and parent.iter is node:
             continue
         if isinstance(parent, ast.For) and parent.iter is node:
