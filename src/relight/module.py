@@ -273,7 +273,7 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
                 " be tested without a Trainer.)"
             )
             return
-        self._trainer._log(
+        self._trainer._logger_connector.log(
             self, name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, enable_graph, sync_dist,
             sync_dist_group, add_dataloader_idx, batch_size, metric_attribute, rank_zero_only,
         )  # fmt: skip

@@ -140,6 +140,13 @@ def make_profiler(given: Any) -> Any:
     return given
 
 
+def active(profiler: Any) -> Any:
+    """Return the profiler, ``None`` if it records nothing, so that nobody need ask it."""
+    from relight.profilers import PassThroughProfiler
+
+    return None if type(profiler) is PassThroughProfiler else profiler
+
+
 def log_hyperparameters(trainer: Trainer) -> None:
     """Send hyperparameters and the module's graph to the loggers.
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset, RandomSampler, SequentialSampler
 
 from relight.trainer.hooks import call_hook
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.utilities.combined_loader import CombinedLoader, Mode, sized_len
 from relight.utilities.exceptions import MisconfigurationException
-from relight.utilities.memory import is_on_cpu
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_warn
 
@@ -238,7 +239,7 @@ def make_transfer(trainer: Trainer) -> Callable[[Any, int], Any] | None:
     default = module.transfer_batch_to_device
     if before is None and move is None and after is None:
         if device.type == "cpu":
-            return lambda batch, index: batch if is_on_cpu(batch) else default(batch, device, index)
+            return partial(_to_cpu, default)
         return lambda batch, index: default(batch, device, index)
 
     move = move or default
@@ -251,3 +252,16 @@ def make_transfer(trainer: Trainer) -> Callable[[Any, int], Any] | None:
         return batch
 
     return transfer
+
+
+def _to_cpu(move: Callable[..., Any], batch: Any, dataloader_idx: int) -> Any:
+    """Return a batch on the CPU: as it is if it is plainly made of CPU tensors, else moved."""
+    if type(batch) in (list, tuple):
+        for item in batch:
+            if type(item) is not Tensor or not item.is_cpu:
+                break
+        else:
+            return batch
+    elif type(batch) is Tensor and batch.is_cpu:
+        return batch
+    return move(batch, torch.device("cpu"), dataloader_idx)

@@ -41,6 +41,7 @@ class EpochLoop(Loop):
             0  # the step that loggers are told; public in Lightning's files under this name
         )
         self._skip_next_val = False
+        self._epoch_validates = False
         self._said_not_yet = False
         self._saved_on_batch_end = False  # where the checkpoint was saved: in on_train_batch_end …
         self._saved_between_batches = False  # … or between two batches
@@ -74,14 +75,20 @@ class EpochLoop(Loop):
     def should_accumulate(self) -> bool:
         """Whether the gradients of the batch at hand are kept for the next one."""
         every = self.trainer.accumulate_grad_batches
+        if every == 1:
+            return False
         return self.batch_progress.current.ready % every != 0 and not self.last_batch_reached
 
     @property
     def done(self) -> bool:
         """Whether the epoch is over."""
         trainer = self.trainer
-        steps_reached = trainer.max_steps != -1 and self.global_step >= trainer.max_steps
-        if steps_reached or self.last_batch_reached:
+        progress = self.batch_progress
+        if (
+            progress.is_last_batch
+            or progress.current.ready == trainer.fit_loop.max_batches
+            or (trainer.max_steps != -1 and self.global_step >= trainer.max_steps)
+        ):
             return not self.restarting or self.val_loop.has_run
         if trainer.should_stop:
             allowed = trainer.fit_loop.may_stop
@@ -98,15 +105,15 @@ class EpochLoop(Loop):
     def run(self, fetcher: Fetcher) -> None:
         """Run the batches of one epoch."""
         self._begin(fetcher)
-        step, transfer, hooks = self._bind()
-        on_batch_start, on_batch_end = hooks
+        step, transfer, on_batch_start, on_batch_end = self._bind()
+        run_step, automatic = step.run, step.module.automatic_optimization
         trainer, progress, results = self.trainer, self.batch_progress, self.results
         total, current = progress.total, progress.current
         connector, conditions = trainer._logger_connector, trainer._stopping_conditions
 
         while not self.done:
             try:
-                if self.restarting and self._validation_is_due():
+                if self.restarting and self._epoch_validates and self._validation_is_due():
                     if self.val_loop.saved_in_batch:
                         self._after_batch()  # the file was saved while validating: finish that first
                         continue
@@ -124,7 +131,8 @@ class EpochLoop(Loop):
                     batch = transfer(batch, 0)
                 total.ready += 1
                 current.ready += 1
-                connector.on_batch_start(results, batch)
+                connector.first_batch = connector.first_batch is None
+                results.batch, results.batch_size = batch, None
 
                 outputs: dict[str, Any] | None = None
                 skip_rest = False
@@ -136,7 +144,7 @@ class EpochLoop(Loop):
                     else:
                         total.started += 1
                         current.started += 1
-                        outputs = step(batch, batch_idx)
+                        outputs = run_step(batch, batch_idx)
                 total.processed += 1
                 current.processed += 1
                 if trainer.lr_scheduler_configs:
@@ -148,11 +156,10 @@ class EpochLoop(Loop):
 
                 if on_batch_end is not None:
                     on_batch_end(outputs, batch, batch_idx)
-                connector.on_batch_end(results)
+                results.batch = None
                 total.completed += 1
                 current.completed += 1
-                accumulating = self.should_accumulate()
-                if results and (not accumulating or not step.module.automatic_optimization):
+                if results and (not automatic or not self.should_accumulate()):
                     connector.update_train_step_metrics()
                 for condition in conditions:
                     if condition.should_stop(trainer):
@@ -168,14 +175,14 @@ class EpochLoop(Loop):
     def _after_batch(self) -> None:
         """Validate if it is time to, and count the step."""
         trainer = self.trainer
-        validate = self._validation_is_due()
+        validate = self._epoch_validates and self._validation_is_due()
         if self._skip_next_val:
             validate = self._skip_next_val = False
         if validate:
             self._validate()
         if trainer.lr_scheduler_configs:
             self.update_lr_schedulers("step", plateau=True)
-        if not self.should_accumulate():
+        if trainer.accumulate_grad_batches == 1 or not self.should_accumulate():
             self._batches_that_stepped += 1
         if trainer.should_stop:
             for logger in trainer.loggers:
@@ -195,7 +202,7 @@ class EpochLoop(Loop):
         trainer.training = True
         connector.first_batch = first_batch
 
-    def _bind(self) -> tuple[Step, Any, tuple[Any, Any]]:
+    def _bind(self) -> tuple[Step, Any, Any, Any]:
         trainer, hooks = self.trainer, self.trainer._hooks
         assert hooks is not None
         if trainer._step is None:
@@ -204,7 +211,8 @@ class EpochLoop(Loop):
         return (
             trainer._step,
             trainer._transfer,
-            (hooks.bind("on_train_batch_start"), hooks.bind("on_train_batch_end")),
+            hooks.bind("on_train_batch_start"),
+            hooks.bind("on_train_batch_end"),
         )
 
     def make_step(self) -> Step:
@@ -230,6 +238,7 @@ class EpochLoop(Loop):
     def _begin(self, fetcher: Fetcher) -> None:
         trainer = self.trainer
         restarting, progress = self.restarting, self.batch_progress
+        self._epoch_validates = self.should_check_val_epoch()
         if (
             restarting
             and not self.should_accumulate()
@@ -318,8 +327,6 @@ class EpochLoop(Loop):
         return trainer.enable_validation and (every is None or (trainer.current_epoch + 1) % every == 0)
 
     def _validation_is_due(self) -> bool:
-        if not self.should_check_val_epoch():
-            return False
         trainer, is_last = self.trainer, self.batch_progress.is_last_batch
         every = trainer.val_check_batch
         if is_last and every == math.inf:

@@ -26,7 +26,7 @@ class Fetcher:
         self.length: int | None = None
         self._iterator: Iterator[tuple[Any, int, int]] | None = None
         self._ahead: list[tuple[Any, int, int]] = []
-        self._trainer, self._entry = trainer, entry
+        self._profiler, self._entry = trainer._active_profiler, entry
 
     def start(self) -> None:
         """Make the iterators, which draws their seeds."""
@@ -43,18 +43,21 @@ class Fetcher:
                 self.done = True
 
     def _next(self) -> tuple[Any, int, int]:
-        profiler = self._trainer._active_profiler
-        if profiler is None:
+        if self._profiler is None:
             item = next(self._iterator)  # type: ignore[arg-type]
         else:
-            with profiler.profile(self._entry):
+            with self._profiler.profile(self._entry):
                 item = next(self._iterator)  # type: ignore[arg-type]
         self.fetched += 1
         return item
 
     def __next__(self) -> tuple[Any, int, int]:
         if self.length is not None:
-            item = self._next()
+            if self._profiler is None:
+                item = next(self._iterator)  # type: ignore[arg-type]
+                self.fetched += 1
+            else:
+                item = self._next()
             self.done = self.fetched >= self.length
             return item
         if not self._ahead:

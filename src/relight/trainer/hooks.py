@@ -157,13 +157,28 @@ class Hooks:
         hook = self.bind(name)
         return hook(*args, **kwargs) if hook is not None else None
 
-    def step(self, name: str) -> Callable[..., Any]:
-        """Return a callable for one of the module's steps, under the strategy and the precision."""
+    def step(self, name: str, scoped: bool = True) -> Callable[..., Any]:
+        """Return a callable for one of the module's steps, under the strategy and the precision.
+
+        With ``scoped`` False the caller sets the logging scope.
+        """
         trainer, module = self.trainer, self.trainer.lightning_module
         method = trainer._backend.step_method(module, name)
         if trainer._active_profiler is not None:
             return _profiled(trainer, module, name, method, [], False)
-        return _straight(trainer, module, name, method, [], False)
+        if not scoped:
+            return method
+        scope = trainer._scope
+
+        def step(*args: Any) -> Any:
+            outer = scope.hook
+            scope.hook = name
+            try:
+                return method(*args)
+            finally:
+                scope.hook = outer
+
+        return step
 
     def _get(self, whose: str, name: str) -> Callable[..., Any] | None:
         key = whose, name

@@ -1,7 +1,7 @@
 """One training batch: the step, the gradients, the optimizer.
 
 Everything that can be known when the fit starts is bound then; a step is a straight line through
-:meth:`AutomaticStep.__call__` and :meth:`AutomaticStep.closure`.
+:meth:`AutomaticStep.run` and :meth:`AutomaticStep.closure`.
 """
 
 from __future__ import annotations
@@ -40,17 +40,23 @@ class Step:
         self.module = module
         self.scope = trainer._scope
         self.optimizers: list[Optimizer] = trainer.optimizers
-        self.training_step = hooks.step("training_step")
+        self.training_step = hooks.step("training_step", scoped=False)
         self.takes_batch_idx = takes_parameter(module.training_step, "batch_idx", min_args=2)
         self.on_before_backward = hooks.bind("on_before_backward")
         self.on_after_backward = hooks.bind("on_after_backward")
         self.on_before_optimizer_step = hooks.bind("on_before_optimizer_step")
         self.own_backward = is_overridden("backward", module, LightningModule)
         self.own_clipping = is_overridden("configure_gradient_clipping", module, LightningModule)
+        self.bare_backward = (
+            self.backend.plain
+            and not self.own_backward
+            and self.on_before_backward is None
+            and self.on_after_backward is None
+        )
         self.clip = hooks.module("configure_gradient_clipping", always=True)
         self.keeps_output = hooks.bind("on_train_batch_end") is not None
 
-    def __call__(self, batch: Any, batch_idx: int) -> dict[str, Any]:
+    def run(self, batch: Any, batch_idx: int) -> dict[str, Any]:
         """Run the batch and return what ``on_train_batch_end`` is given."""
         raise NotImplementedError
 
@@ -136,11 +142,11 @@ class AutomaticStep(Step):
         self.loss: Tensor | None = None
         self.extra: Mapping[str, Any] | None = None
 
-    def __call__(self, batch: Any, batch_idx: int) -> dict[str, Any]:
+    def run(self, batch: Any, batch_idx: int) -> dict[str, Any]:
         """Run the step, the backward pass and, unless gradients are accumulated, the optimizer."""
         self.batch, self.batch_idx, self.ran = batch, batch_idx, False
         loop, optimizer = self.loop, self.optimizer
-        if loop.should_accumulate():
+        if self.trainer.accumulate_grad_batches != 1 and loop.should_accumulate():
             if self.backend.single_device:
                 self.closure()
             else:
@@ -177,10 +183,15 @@ class AutomaticStep(Step):
 
     def closure(self) -> Tensor | None:
         """Run the training step, set the gradients to zero and compute new ones; return the detached loss."""
-        if self.takes_batch_idx:
-            output = self.training_step(self.batch, self.batch_idx)
-        else:
-            output = self.training_step(self.batch)
+        scope = self.scope
+        outer, scope.hook = scope.hook, "training_step"
+        try:
+            if self.takes_batch_idx:
+                output = self.training_step(self.batch, self.batch_idx)
+            else:
+                output = self.training_step(self.batch)
+        finally:
+            scope.hook = outer
         self.ran = True
         loop, trainer, optimizer = self.loop, self.trainer, self.optimizer
         accumulate = trainer.accumulate_grad_batches
@@ -190,9 +201,10 @@ class AutomaticStep(Step):
         if loss is not None:
             if accumulate != 1:
                 loss = loss / accumulate
-            detached = loss.detach()
             if self.keeps_output:
-                detached = detached.clone()
+                detached = loss.detach().clone()
+            elif not self.direct:
+                detached = loss.detach()
 
         if not loop.skip_backward:
             if self.batch_idx % accumulate == 0:
@@ -210,7 +222,10 @@ class AutomaticStep(Step):
                 count.total.completed += 1
                 count.current.completed += 1
             if loss is not None:
-                self.backward(loss)
+                if self.bare_backward:
+                    loss.backward()  # type: ignore[no-untyped-call]
+                else:
+                    self.backward(loss)
         self.loss = detached
         return detached
 
@@ -243,11 +258,15 @@ class ManualStep(Step):
         super().__init__(trainer, loop)
         self.lightning_optimizers: list[LightningOptimizer] = trainer._lightning_optimizers
 
-    def __call__(self, batch: Any, batch_idx: int) -> dict[str, Any]:
+    def run(self, batch: Any, batch_idx: int) -> dict[str, Any]:
         """Run the step; optimizer steps taken in it are counted."""
         for optimizer in self.lightning_optimizers:
             optimizer._on_before_step, optimizer._on_after_step = self._before, self._after
-        output = self.training_step(batch, batch_idx) if self.takes_batch_idx else self.training_step(batch)
+        outer, self.scope.hook = self.scope.hook, "training_step"
+        try:
+            output = self.training_step(batch, batch_idx) if self.takes_batch_idx else self.training_step(batch)
+        finally:
+            self.scope.hook = outer
         for optimizer in self.lightning_optimizers:
             optimizer._on_before_step = optimizer._on_after_step = _nothing
         if output is None:

@@ -143,6 +143,7 @@ class Trainer(TrainerProperties):
 
             self.loggers = [DummyLogger()]
         self.profiler = connect.make_profiler(profiler)
+        self._active_profiler = connect.active(self.profiler)
 
         # What the entry points set
         self.limit_train_batches: int | float
@@ -370,16 +371,9 @@ class Trainer(TrainerProperties):
 
     # What the other parts use
 
-    @property
-    def _active_profiler(self) -> Any:
-        """The profiler, ``None`` if it records nothing."""
-        from relight.profilers import PassThroughProfiler
-
-        return None if type(self.profiler) is PassThroughProfiler else self.profiler
-
     def _profile(self, entry: str) -> AbstractContextManager[Any]:
         profiler = self._active_profiler
-        return profiler.profile(entry) if profiler is not None else nullcontext()  # type: ignore[no-any-return]
+        return profiler.profile(entry) if profiler is not None else nullcontext()
 
     def _call(self, hook: str, *args: Any, **kwargs: Any) -> Any:
         """Give a hook to the module and the callbacks that override it."""
@@ -411,9 +405,6 @@ class Trainer(TrainerProperties):
             closure()
             return optimizer.step(**kwargs)  # type: ignore[arg-type]
         return self._step.optimizer_step(optimizer, closure, **kwargs)
-
-    def _log(self, *args: Any) -> None:
-        self._logger_connector.log(*args)
 
     def _print_results(self, outputs: list[dict[str, Tensor]], stage: RunningStage) -> None:
         from relight.trainer.tables import print_results

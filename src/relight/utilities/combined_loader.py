@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count, repeat
 from typing import Any, Literal
 
 from torch.utils._pytree import tree_flatten, tree_unflatten
@@ -75,8 +76,8 @@ class CombinedLoader(Iterable[Item]):
         if self._mode == "sequential":
             first = iter(loaders[0]) if loaders else iter(())
             self._iterator = self._sequential(first)
-        elif self._mode != "min_size" and len(loaders) == 1 and self._spec.is_leaf():
-            self._iterator = ((batch, index, 0) for index, batch in enumerate(iter(loaders[0])))
+        elif self._mode != "min_size" and len(loaders) == 1 and self._iterables is loaders[0]:
+            self._iterator = zip(iter(loaders[0]), count(), repeat(0))  # the common case, as fast as can be
         else:
             self._iterator = getattr(self, f"_{self._mode}")([iter(loader) for loader in loaders])
         return self

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["extract_batch_size", "is_on_cpu", "map_tensors", "move_data_to_device", "recursive_detach"]
+__all__ = ["extract_batch_size", "map_tensors", "move_data_to_device", "recursive_detach"]
 
 
 def map_tensors(data: Any, function: Callable[[Any], Any], also: Callable[[Any], bool] | None = None) -> Any:
@@ -39,27 +39,6 @@ def map_tensors(data: Any, function: Callable[[Any], Any], also: Callable[[Any],
                 changed[field.name] = new
         return dataclasses.replace(data, **changed) if changed else data
     return data
-
-
-def is_on_cpu(data: Any) -> bool:
-    """Return whether ``data`` is plainly made of CPU tensors, so that there is nothing to move.
-
-    Looks one level deep and answers False when in doubt; the slow walk then decides.
-    """
-    kind = type(data)
-    if kind is Tensor:
-        return data.is_cpu  # type: ignore[no-any-return]
-    if kind is list or kind is tuple:
-        for item in data:
-            if type(item) is not Tensor or not item.is_cpu:
-                return False
-        return True
-    if kind is dict:
-        for item in data.values():
-            if type(item) is not Tensor or not item.is_cpu:
-                return False
-        return True
-    return False
 
 
 def move_data_to_device(batch: Any, device: torch.device | str | int) -> Any:
