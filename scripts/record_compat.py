@@ -2,8 +2,9 @@
 
     RELIGHT_ORACLE_1_9_5=…/python RELIGHT_ORACLE_1_5_10=…/python python scripts/record_compat.py [NAME …]
 
-Each scenario is run by the release that its name ends with (`…_1_5`: 1.5.10), else by 1.9.5, and its record is
-written beside the scenarios as NAME.json: events with every bit of their numbers, logged rows, final weights.
+Each scenario is run by the release that its name ends with (`…_1_5`: 1.5.10), else by 1.9.5, and its record
+is written beside the scenarios as NAME.json: events with every bit of their numbers, logged rows, final
+weights.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The legacy API (Lightning 0.7 to 1.9) on relight's core.
 
-``import relight.compat as pl`` gives it at the paths it had: ``pl.Trainer(gpus=1)``, ``pl.LightningModule`` with
-``validation_epoch_end(outputs)``, ``pl.callbacks.ModelCheckpoint``. :func:`install`, or running a script with
-``python -m relight.compat script.py``, serves ``import pytorch_lightning`` and ``import lightning.pytorch`` as well.
+``import relight.compat as pl`` gives it at the paths it had: ``pl.Trainer(gpus=1)``, ``pl.LightningModule``
+with ``validation_epoch_end(outputs)``, ``pl.callbacks.ModelCheckpoint``. :func:`install`, or running a
+script with ``python -m relight.compat script.py``, serves ``import pytorch_lightning`` and ``import
+lightning.pytorch`` as well.
 
 Each legacy use warns once a place (:class:`LegacyWarning`), with its code and the modern form;
 ``RELIGHT_COMPAT=error|warn|ignore`` says what a use does.

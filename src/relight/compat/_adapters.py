@@ -1,8 +1,9 @@
 """Old signatures on the core: bound methods that stand on an instance while an entry point runs.
 
-The core calls ``getattr(owner, "on_train_batch_end")(outputs, batch, batch_idx)``. Where a user's hook was written
-for another release, an adapter of that name stands in the instance's ``__dict__``; it hands the hook what it was
-written for. Which values those are is worked out once, from the signature (:mod:`relight.compat._binding`).
+The core calls ``getattr(owner, "on_train_batch_end")(outputs, batch, batch_idx)``. Where a user's hook was
+written for another release, an adapter of that name stands in the instance's ``__dict__``; it hands the
+hook what it was written for. Which values those are is worked out once, from the signature
+(:mod:`relight.compat._binding`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import torch
 
 from relight.callbacks import Callback as CoreCallback
 from relight.compat._binding import Binding, plan
+from relight.compat._dicts import is_structured, log_returned
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice, place_of
 from relight.compat._signatures import CALLBACK, DATAMODULE, MODULE, Hook
@@ -25,7 +27,7 @@ from relight.module import LightningModule as CoreModule
 from relight.utilities.overrides import is_overridden
 from trainer_upgrade.catalogue import Area
 
-__all__ = ["Adapter", "Adapters"]
+__all__ = ["Adapter", "Adapters", "combined"]
 
 _WITH_OUTPUTS = ("on_train_epoch_end", "on_predict_epoch_end")
 _STATE_NAMES = {"callback_state", "checkpointed_state", "state", "state_dict"}
@@ -80,6 +82,7 @@ class _Rebound(Adapter):
             if "optimizer" in self.wants:
                 optimizers = owner.trainer.optimizers
                 values["optimizer"] = optimizers[owner.trainer._compat_optimizer_idx] if optimizers else None
+        trainer: Any
         if "optimizer_idx" in self.wants:
             trainer = owner.trainer if isinstance(owner, CoreModule) else values["trainer"]
             values["optimizer_idx"] = trainer._compat_optimizer_idx
@@ -106,6 +109,41 @@ class _StepEnd(Adapter):
         return output if ended is None else ended
 
 
+class _Structured(Adapter):
+    """A training step that returns ``{"loss", "log", "progress_bar"}``, as up to 0.9."""
+
+    def __init__(self, name: str, given: Callable[..., Any] | None, function: Any) -> None:
+        super().__init__(name, given, ())
+        self.__wrapped__ = function
+
+    def __call__(self, owner: Any, *args: Any, **kwargs: Any) -> Any:
+        owner.__dict__["_compat_has_logged"] = False
+        output = self.original(owner)(*args, **kwargs)
+        if is_structured(output) and not owner.__dict__.get("_compat_has_logged"):
+            log_returned(owner, output, epoch=False)
+        return output
+
+
+class _Combined(Adapter):
+    """``train_dataloader`` whose loaders are combined in another mode than the longest one's."""
+
+    def __init__(self, name: str, given: Callable[..., Any] | None, mode: str) -> None:
+        super().__init__(name, given, ())
+        self.mode = mode
+
+    def __call__(self, owner: Any) -> Any:
+        return combined(self.original(owner)(), self.mode)
+
+
+def combined(loaders: Any, mode: str) -> Any:
+    """Return several loaders combined in ``mode``; a single one as it is."""
+    if not isinstance(loaders, (list, tuple, dict)):
+        return loaders
+    from relight.utilities.combined_loader import CombinedLoader
+
+    return CombinedLoader(loaders, mode)  # type: ignore[arg-type]
+
+
 class _SavedState(Adapter):
     """``on_save_checkpoint`` that returns the callback's state, as up to 1.7."""
 
@@ -123,7 +161,8 @@ class _SavedState(Adapter):
 
 
 class _LoadedState(Adapter):
-    """``on_load_checkpoint`` that takes the callback's own state, as up to 1.7; called if the file has one."""
+    """``on_load_checkpoint`` that takes the callback's own state, as up to 1.7; called if the file has
+    one."""
 
     def __init__(self, name: str, given: Callable[..., Any] | None, binding: Binding) -> None:
         super().__init__(name, given, ("trainer", "pl_module", "checkpoint"))
@@ -160,6 +199,17 @@ class Adapters:
         """Whether a run is going on."""
         return bool(self._adapted)
 
+    @property
+    def wants_training_outputs(self) -> bool:
+        """Whether some hook of the run takes the outputs of a training epoch."""
+        adapters = [getattr(space.get(name), "__func__", None) for space, name, _, _ in self._placed]
+        return any(
+            isinstance(adapter, _Rebound)
+            and adapter.__name__ == "on_train_epoch_end"
+            and "outputs" in adapter.wants
+            for adapter in adapters
+        )
+
     def place(self, owner: object, adapter: Adapter) -> None:
         """Let ``adapter`` stand for a method of ``owner``."""
         space = owner.__dict__
@@ -183,12 +233,17 @@ class Adapters:
         self._hooks(module, MODULE, "LightningModule", CoreModule, Area.MODULE_HOOK)
         for stage in ("training", "validation", "test"):
             step, end = f"{stage}_step", f"{stage}_step_end"
+            if stage == "training" and _returns_dicts(module):
+                self.place(module, _Structured(step, module.__dict__.get(step), _function(module, step)))
             ended = getattr(module, end, None)
             if callable(ended) and is_overridden(end, module, _base(module)):
                 given = module.__dict__.get(step)
-                function = given if given is not None else getattr(type(module), step)
-                self.place(module, _StepEnd(step, given, end, function))
+                self.place(module, _StepEnd(step, given, end, _function(module, step)))
                 _notice_hook("LightningModule", end, ended, Area.MODULE_HOOK)
+
+    def combining(self, owner: Any, mode: str) -> None:
+        """Combine the training loaders of a module or data module in ``mode``."""
+        self.place(owner, _Combined("train_dataloader", owner.__dict__.get("train_dataloader"), mode))
 
     def datamodule(self, datamodule: CoreDataModule) -> None:
         """Adapt the hooks of a data module."""
@@ -218,11 +273,11 @@ class Adapters:
                 p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD
             ]
             if len(parameters) == 1 or (parameters and parameters[-1] in _STATE_NAMES):
-                layouts = (("trainer", "pl_module", "state"), ("state",))
+                states = (("trainer", "pl_module", "state"), ("state",))
                 names = {**_TRAINER, **dict.fromkeys(_STATE_NAMES, "state")}
                 self.place(
                     callback,
-                    _LoadedState("on_load_checkpoint", given, plan(function, layouts, aliases=names)),
+                    _LoadedState("on_load_checkpoint", given, plan(function, states, aliases=names)),
                 )
                 _notice_hook("Callback", "on_load_checkpoint", function, Area.CALLBACK_HOOK)
 
@@ -253,6 +308,30 @@ def _base(module: CoreModule) -> type:
     from relight.compat._module import LightningModule
 
     return LightningModule if isinstance(module, LightningModule) else CoreModule
+
+
+def _function(module: CoreModule, name: str) -> Any:
+    given = module.__dict__.get(name)
+    return given if given is not None else getattr(type(module), name)
+
+
+def _returns_dicts(module: CoreModule) -> bool:
+    """Return whether the source of the training step says something about ``log`` or ``progress_bar``.
+
+    Only then is each output looked at: a look at every step of every module would cost more than it finds.
+    """
+    code = getattr(inspect.unwrap(_function(module, "training_step")), "__code__", None)
+    if code is None:
+        return False
+    words = {word for const in _constants(code) for word in (const if isinstance(const, tuple) else (const,))}
+    return bool({"log", "progress_bar"} & {word for word in words if isinstance(word, str)})
+
+
+def _constants(code: types.CodeType) -> list[Any]:
+    found: list[Any] = []
+    for const in code.co_consts:
+        found.extend(_constants(const) if isinstance(const, types.CodeType) else [const])
+    return found
 
 
 def _by_user(owner: object, name: str) -> bool:

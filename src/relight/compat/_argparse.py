@@ -1,8 +1,8 @@
 """The argparse helpers that 2.0 dropped: options from a signature, and instances from parsed arguments.
 
 What 1.9 did: one option for each argument whose annotation holds a plain type, the type guessed from it
-(``int | float``: a dot makes a float; switches take yes, no, true, 0 … or stand alone; ``gpus`` keeps "0,1" as
-text), and ``from_argparse_args`` takes from the namespace what the class accepts; keywords win.
+(``int | float``: a dot makes a float; switches take yes, no, true, 0 … or stand alone; ``gpus`` keeps "0,1"
+as text), and ``from_argparse_args`` takes from the namespace what the class accepts; keywords win.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def get_init_arguments_and_types(cls: Any) -> list[tuple[str, tuple[Any, ...], A
     found = []
     hints: dict[str, Any] = {}
     try:  # annotations may be text (`from __future__ import annotations`)
-        hints = typing.get_type_hints(cls.__init__ if isinstance(cls, type) else cls)
+        hints = typing.get_type_hints(cls.__init__ if isinstance(cls, type) else cls)  # type: ignore[misc]
     except (NameError, TypeError, AttributeError):
         hints = {}
     for name, parameter in inspect.signature(cls).parameters.items():
@@ -191,25 +191,20 @@ def parse_argparser(cls: Any, arg_parser: argparse.ArgumentParser | argparse.Nam
 def from_argparse_args(cls: type[T], args: argparse.ArgumentParser | argparse.Namespace, **kwargs: Any) -> T:
     """Build ``cls`` from what it accepts of ``args``; keywords win.
 
-    For a Trainer, values that are the default are left out: the parser filled them in, nobody wrote them.
+    For a Trainer, values that are the default count as not given: the parser filled them in, nobody wrote
+    them.
     """
     if isinstance(args, argparse.ArgumentParser):
         args = parse_argparser(cls, args)
     given = vars(args)
-    accepted = inspect.signature(cls.__init__).parameters  # type: ignore[misc]
+    accepted = inspect.signature(cls.__init__).parameters
     taken = {name: given[name] for name in accepted if name in given}
-    if _is_trainer(cls):
-        taken = {
-            name: value
-            for name, value in taken.items()
-            if name not in _arguments.ARGUMENTS or not _is_default(value, _arguments.ARGUMENTS[name].default)
-        }
     taken.update(kwargs)
-    return cls(**taken)
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(value == default))
+    token = _arguments.FILLED_IN.set(_is_trainer(cls))
+    try:
+        return cls(**taken)
+    finally:
+        _arguments.FILLED_IN.reset(token)
 
 
 def parse_env_variables(cls: Any, template: str = "PL_%(cls_name)s_%(cls_argument)s") -> argparse.Namespace:

@@ -7,9 +7,13 @@ keyword-only. Types are the plain ones that the argparse helpers of that release
 from __future__ import annotations
 
 import inspect
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-__all__ = ["ARGUMENTS", "POSITIONAL", "bind", "signature"]
+__all__ = ["ARGUMENTS", "FILLED_IN", "POSITIONAL", "bind", "is_default", "signature"]
+
+#: Whether a parser filled in arguments that nobody wrote: what is at its default then says nothing.
+FILLED_IN: ContextVar[bool] = ContextVar("FILLED_IN", default=False)
 
 
 class Argument(NamedTuple):
@@ -19,6 +23,7 @@ class Argument(NamedTuple):
     types: tuple[type, ...]
 
 
+_POSITIONAL: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _NOTHING = type(None)
 _COUNT = (int,)
 _MAYBE_COUNT = (int, _NOTHING)
@@ -150,16 +155,22 @@ def bind(positional: tuple[Any, ...], keyword: dict[str, Any]) -> dict[str, Any]
         if name not in ARGUMENTS:
             raise TypeError(f"Trainer got an argument {name!r}, which no release from 0.7 to 2.6 took")
         bound[name] = value
+    if FILLED_IN.get():
+        return {name: value for name, value in bound.items() if not is_default(name, value)}
     return bound
+
+
+def is_default(name: str, value: Any) -> bool:
+    """Return whether ``value`` is the argument's default."""
+    default = ARGUMENTS[name].default
+    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def signature() -> inspect.Signature:
     """Return the signature that compat's Trainer shows to ``inspect``."""
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for name, argument in ARGUMENTS.items():
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        if name not in _IN_1_9:
-            kind = inspect.Parameter.KEYWORD_ONLY
+        kind = _POSITIONAL if name in _IN_1_9 else inspect.Parameter.KEYWORD_ONLY
         parameters.append(
             inspect.Parameter(name, kind, default=argument.default, annotation=_annotation(argument))
         )

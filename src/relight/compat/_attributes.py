@@ -1,6 +1,7 @@
 """Attributes and methods that a Trainer had in some release and that code in the wild reads.
 
-Which ones: those that public projects were seen to use and that 2.6 no longer has. Each use warns once a place.
+Which ones: those that public projects were seen to use and that 2.6 no longer has. Each use warns once a
+place.
 """
 
 from __future__ import annotations

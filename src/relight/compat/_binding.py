@@ -92,8 +92,8 @@ def plan(
         if value is None:
             if parameter.default is parameter.empty:
                 raise TypeError(
-                    f"`{getattr(function, '__qualname__', function)}` has a parameter {parameter.name!r} that no "
-                    f"release filled; it is called with ({', '.join(layouts[0])})"
+                    f"`{getattr(function, '__qualname__', function)}` takes {parameter.name!r}, which no"
+                    f" release filled: it is called with ({', '.join(layouts[0])})"
                 )
             by_keyword = True  # keep its default: what follows goes by keyword
             continue

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABCMeta
 from typing import Any
 
 from relight.callbacks import Callback as CoreCallback
+from relight.compat._inherit import stands_for
 
 __all__ = ["Callback"]
 
@@ -65,40 +65,40 @@ class Callback(CoreCallback, metaclass=_Meta):
 
     # Hooks whose arguments changed: `super()` calls of any age arrive here.
 
-    @functools.wraps(CoreCallback.setup)
-    def setup(self, trainer: Any, pl_module: Any = None, stage: Any = None) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.setup)
+    def setup(self, trainer: Any, pl_module: Any = None, stage: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.teardown)
-    def teardown(self, trainer: Any, pl_module: Any = None, stage: Any = None) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.teardown)
+    def teardown(self, trainer: Any, pl_module: Any = None, stage: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_train_batch_start)
-    def on_train_batch_start(self, trainer: Any, pl_module: Any, *args: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.on_train_batch_start)
+    def on_train_batch_start(self, trainer: Any, pl_module: Any, *args: Any) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_train_batch_end)
-    def on_train_batch_end(self, trainer: Any, pl_module: Any, *args: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.on_train_batch_end)
+    def on_train_batch_end(self, trainer: Any, pl_module: Any, *args: Any) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_train_epoch_end)
-    def on_train_epoch_end(self, trainer: Any, pl_module: Any, outputs: Any = None) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.on_train_epoch_end)
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any, outputs: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_predict_epoch_end)
-    def on_predict_epoch_end(self, trainer: Any, pl_module: Any, outputs: Any = None) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.on_predict_epoch_end)
+    def on_predict_epoch_end(self, trainer: Any, pl_module: Any, outputs: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_before_optimizer_step)
+    @stands_for(CoreCallback.on_before_optimizer_step)
     def on_before_optimizer_step(
         self, trainer: Any, pl_module: Any, optimizer: Any, opt_idx: int = 0
-    ) -> None:  # type: ignore[override]
+    ) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_save_checkpoint)
-    def on_save_checkpoint(self, trainer: Any, pl_module: Any, checkpoint: Any = None) -> Any:  # type: ignore[override]
+    @stands_for(CoreCallback.on_save_checkpoint)
+    def on_save_checkpoint(self, trainer: Any, pl_module: Any, checkpoint: Any = None) -> Any:
         """Nothing by default."""
 
-    @functools.wraps(CoreCallback.on_load_checkpoint)
-    def on_load_checkpoint(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreCallback.on_load_checkpoint)
+    def on_load_checkpoint(self, *args: Any, **kwargs: Any) -> None:
         """Nothing by default."""

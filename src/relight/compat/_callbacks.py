@@ -93,7 +93,8 @@ class ModelCheckpoint(core.ModelCheckpoint):
 
 
 class EarlyStopping(core.EarlyStopping):
-    """See :class:`relight.callbacks.EarlyStopping`; ``monitor`` may be left out and ``mode`` be "auto" as before 1.5."""
+    """See :class:`relight.callbacks.EarlyStopping`; ``monitor`` may be left out and ``mode`` be "auto" as
+    before 1.5."""
 
     def __init__(
         self, monitor: str | None = None, *positional: Any, mode: str | None = None, **arguments: Any

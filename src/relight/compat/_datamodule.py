@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import functools
 from typing import Any
 
 from relight.compat import _argparse
 from relight.compat._facts import advice_for, code_for
+from relight.compat._inherit import stands_for
 from relight.compat._notices import notice
 from relight.datamodule import LightningDataModule as CoreDataModule
 from trainer_upgrade.catalogue import Area
@@ -32,6 +32,8 @@ class LightningDataModule(CoreDataModule):
         test_transforms: Left in 1.7.
         dims: Left in 1.7.
     """
+
+    dims: Any
 
     def __init__(
         self,
@@ -61,20 +63,20 @@ class LightningDataModule(CoreDataModule):
         _legacy("size", "`size()` left in 1.7")
         return self.dims[dim] if dim is not None else self.dims
 
-    @functools.wraps(CoreDataModule.setup)
+    @stands_for(CoreDataModule.setup)
     def setup(self, stage: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreDataModule.teardown)
+    @stands_for(CoreDataModule.teardown)
     def teardown(self, stage: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreDataModule.prepare_data)
+    @stands_for(CoreDataModule.prepare_data)
     def prepare_data(self, *args: Any, **kwargs: Any) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreDataModule.transfer_batch_to_device)
-    def transfer_batch_to_device(self, batch: Any, device: Any = None, dataloader_idx: int = 0) -> Any:  # type: ignore[override]
+    @stands_for(CoreDataModule.transfer_batch_to_device)
+    def transfer_batch_to_device(self, batch: Any, device: Any = None, dataloader_idx: int = 0) -> Any:
         """Return the batch on ``device``."""
         return super().transfer_batch_to_device(batch, device, dataloader_idx)
 

@@ -2,8 +2,8 @@
 
 ``relight.compat`` has a virtual module for every module that a release from 0.7 to 2.6 had
 (``relight.compat.callbacks.early_stopping``). It is made when it is first imported, and its names are looked
-up when they are first asked for: compat's own object if there is one (:mod:`relight.compat._served`), else the
-object that the catalogue names, in the core, in Lightning Fabric or in torchmetrics.
+up when they are first asked for: compat's own object if there is one (:mod:`relight.compat._served`), else
+the object that the catalogue names, in the core, in Lightning Fabric or in torchmetrics.
 
 :func:`install` serves the same module objects under ``pytorch_lightning`` and ``lightning.pytorch`` too, also
 when the real packages are installed.

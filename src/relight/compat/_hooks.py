@@ -1,6 +1,7 @@
 """The order of 1.9 and the hooks that 2.x dropped, around the core's own hooks.
 
-The core asks :class:`relight.trainer.hooks.Hooks` once for each hook. Here the answer also holds what belongs to the
+The core asks :class:`relight.trainer.hooks.Hooks` once for each hook. Here the answer also holds what
+belongs to the
 legacy API at that moment: collecting outputs, ``*_epoch_end``, ``on_epoch_start``, ``on_batch_end`` …
 """
 
@@ -8,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+import torch
 
 from relight.callbacks import Callback, Checkpoint, EarlyStopping
 from relight.compat._binding import plan
@@ -17,6 +20,7 @@ from relight.compat._outputs import EpochOutputs
 from relight.compat._steps import active
 from relight.trainer.hooks import Hooks, call_hook
 from relight.trainer.scope import LOGGING
+from relight.utilities.grads import grad_norm
 from relight.utilities.overrides import is_overridden
 from trainer_upgrade.catalogue import Area
 
@@ -24,11 +28,14 @@ __all__ = ["LegacyHooks"]
 
 Call = Callable[..., Any]
 
-# Legacy hooks by the core's hook they go with: (before it, after it), each in the order of 1.5. A hook of callbacks
-# alone starts with "c:", one of the module alone with "m:".
+# Legacy hooks by the core's hook they go with: (before it, after it), each in the order of 1.5. A hook of
+# callbacks alone starts with "c:", one of the module alone with "m:".
 _AROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "setup": (("c:on_before_accelerator_backend_setup",), ()),
-    "on_fit_start": (("c:on_configure_sharded_model",), ("on_pretrain_routine_start", "on_pretrain_routine_end")),
+    "on_fit_start": (
+        ("c:on_configure_sharded_model",),
+        ("on_pretrain_routine_start", "on_pretrain_routine_end"),
+    ),
     "on_sanity_check_start": ((), ("m:on_sanity_check_start",)),
     "on_train_start": (("m:on_train_dataloader", "m:on_val_dataloader", "m:on_post_move_to_device"), ()),
     "on_validation_start": (("m:on_pre_performance_check",), ()),
@@ -107,6 +114,14 @@ class LegacyHooks(Hooks):
         outputs = self.outputs
         if name == "on_train_epoch_start":
             return [self._epoch_started], []
+        adapters = self.trainer._compat_translation.adapters  # type: ignore[attr-defined]
+        if adapters.get("terminate_on_nan"):
+            if name == "on_before_backward":
+                return [_refuse_loss], []
+            if name == "on_after_backward":
+                return [self._refuse_parameters], []
+        if adapters.get("track_grad_norm", -1) != -1 and name == "on_before_optimizer_step":
+            return [], [self._log_grad_norm]
         if outputs.training:
             if name == "on_train_batch_end":
                 return [], [lambda given, *args, **kwargs: outputs.trained(given)]
@@ -122,6 +137,29 @@ class LegacyHooks(Hooks):
             if wanted and name == f"on_{stage}_epoch_end":
                 return [lambda *args, _stage=stage, **kwargs: outputs.evaluation_ended(_stage)], []
         return [], []
+
+    def _refuse_parameters(self) -> None:
+        """Do what ``terminate_on_nan`` did after backward."""
+        for name, parameter in self.trainer.lightning_module.named_parameters():
+            if not torch.isfinite(parameter).all():
+                raise ValueError(
+                    f"The parameter `{name}` has values that are NaN or infinite (`terminate_on_nan`)"
+                )
+
+    def _log_grad_norm(self, optimizer: Any) -> None:
+        """Do what ``track_grad_norm`` did before clipping."""
+        trainer: Any = self.trainer
+        module = trainer.lightning_module
+        separator = getattr(trainer.logger, "group_separator", "/")
+        norms = grad_norm(module, trainer._compat_translation.adapters["track_grad_norm"], separator)
+        if not norms:
+            return
+        outer, trainer._scope.hook = trainer._scope.hook, "on_before_optimizer_step"
+        try:
+            # 1.x rounded them; the total is that of the exact ones.
+            module.log_grad_norm({name: round(float(norm), 4) for name, norm in norms.items()})
+        finally:
+            trainer._scope.hook = outer
 
     def _scheduler_step(self, inner: Call) -> Call:
         """Step only schedulers of optimizers that are running, with the index that belongs to each."""
@@ -155,19 +193,14 @@ class LegacyHooks(Hooks):
     def _epoch_end(self, name: str) -> Call | None:
         """Callbacks, then the module as in 1.9; those that monitor what it may log there come last."""
         trainer = self.trainer
-        module = trainer.lightning_module
         calls: list[Call] = []
         callbacks = [c for c in trainer.callbacks if is_overridden(name, c, Callback)]
         monitoring = [c for c in callbacks if isinstance(c, (Checkpoint, EarlyStopping))]
-        for callback in callbacks:
-            if callback not in monitoring:
-                calls.append(self._of_callback(getattr(callback, name)))
+        calls.extend(self._of_callback(getattr(c, name)) for c in callbacks if c not in monitoring)
         own = super()._make("module", name)
         if own is not None:
             calls.append(own)
-        for callback in monitoring:
-            calls.append(self._of_callback(getattr(callback, name)))
-        del module
+        calls.extend(self._of_callback(getattr(c, name)) for c in monitoring)
         return _chain(calls, own) if calls else None
 
     def _of_callback(self, method: Call) -> Call:
@@ -220,6 +253,12 @@ class LegacyHooks(Hooks):
             call_hook(trainer, method, *arguments)
 
         return call
+
+
+def _refuse_loss(loss: Any) -> None:
+    """Do what ``terminate_on_nan`` did after the training step."""
+    if not torch.isfinite(loss).all():
+        raise ValueError(f"The loss that `training_step` returned is {loss} (`terminate_on_nan`)")
 
 
 def _is_own(method: Call, _: type) -> bool:

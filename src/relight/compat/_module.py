@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from relight.compat._facts import advice_for, code_for
+from relight.compat._inherit import stands_for
 from relight.compat._notices import notice
 from relight.core.hparams import HyperparametersMixin
 from relight.module import LightningModule as CoreModule
@@ -33,9 +33,9 @@ def _legacy(name: str, default: str) -> None:
 class LightningModule(CoreModule):
     """A module written for Lightning 0.7 to 1.9 (or later); see :class:`relight.LightningModule`.
 
-    On top of the core it has ``training_epoch_end``, ``validation_epoch_end`` and ``test_epoch_end``, ``*_step_end``,
-    the hooks that 1.7 to 2.0 dropped, several automatic optimizers with ``optimizer_idx``, truncated
-    backpropagation, and methods that accept the arguments of older releases.
+    On top of the core it has ``training_epoch_end``, ``validation_epoch_end`` and ``test_epoch_end``,
+    ``*_step_end``, the hooks that 1.7 to 2.0 dropped, several automatic optimizers with ``optimizer_idx``,
+    truncated backpropagation, and methods that accept the arguments of older releases.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -106,21 +106,21 @@ class LightningModule(CoreModule):
 
     # Hooks whose arguments changed: `super()` calls of any age arrive here.
 
-    @functools.wraps(CoreModule.optimizer_step)
-    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.optimizer_step)
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
         """Step the optimizer with the closure, wherever the release had it."""
         optimizer, closure = _optimizer_step_arguments(args, kwargs)
         optimizer.step(closure=closure)
 
-    @functools.wraps(CoreModule.optimizer_zero_grad)
-    def optimizer_zero_grad(  # type: ignore[override]
+    @stands_for(CoreModule.optimizer_zero_grad)
+    def optimizer_zero_grad(
         self, epoch: int, batch_idx: int, optimizer: Optimizer, optimizer_idx: int = 0
     ) -> None:
         """Set the gradients to zero."""
         optimizer.zero_grad()
 
-    @functools.wraps(CoreModule.backward)
-    def backward(self, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.backward)
+    def backward(self, *args: Any, **kwargs: Any) -> None:
         """Compute gradients; the loss may stand behind the trainer, optimizer and index may follow it."""
         kwargs = {name: value for name, value in kwargs.items() if name not in ("optimizer", "optimizer_idx")}
         loss = kwargs.pop("loss", None)
@@ -135,14 +135,14 @@ class LightningModule(CoreModule):
                 rest.pop(0)
         loss.backward(*rest, **kwargs)
 
-    @functools.wraps(CoreModule.lr_scheduler_step)
-    def lr_scheduler_step(self, scheduler: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.lr_scheduler_step)
+    def lr_scheduler_step(self, scheduler: Any, *args: Any, **kwargs: Any) -> None:
         """Step a scheduler; the metric is the last argument."""
         metric = kwargs["metric"] if "metric" in kwargs else args[-1] if args else None
         super().lr_scheduler_step(scheduler, metric)
 
-    @functools.wraps(CoreModule.configure_gradient_clipping)
-    def configure_gradient_clipping(self, optimizer: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.configure_gradient_clipping)
+    def configure_gradient_clipping(self, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         """Clip gradients; an index may stand behind the optimizer."""
         rest = list(args)
         kwargs.pop("optimizer_idx", None)
@@ -151,37 +151,37 @@ class LightningModule(CoreModule):
             rest.pop(0)
         self.clip_gradients(optimizer, *rest, **kwargs)
 
-    @functools.wraps(CoreModule.on_before_optimizer_step)
-    def on_before_optimizer_step(self, optimizer: Any, optimizer_idx: int = 0) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.on_before_optimizer_step)
+    def on_before_optimizer_step(self, optimizer: Any, optimizer_idx: int = 0) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreModule.on_train_batch_start)
-    def on_train_batch_start(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> int | None:  # type: ignore[override]
+    @stands_for(CoreModule.on_train_batch_start)
+    def on_train_batch_start(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> int | None:
         """Nothing by default."""
         return None
 
-    @functools.wraps(CoreModule.on_train_batch_end)
-    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.on_train_batch_end)
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreModule.on_train_epoch_end)
-    def on_train_epoch_end(self, outputs: Any = None) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.on_train_epoch_end)
+    def on_train_epoch_end(self, outputs: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreModule.on_predict_epoch_end)
-    def on_predict_epoch_end(self, results: Any = None) -> None:  # type: ignore[override]
+    @stands_for(CoreModule.on_predict_epoch_end)
+    def on_predict_epoch_end(self, results: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreModule.setup)
+    @stands_for(CoreModule.setup)
     def setup(self, stage: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreModule.teardown)
+    @stands_for(CoreModule.teardown)
     def teardown(self, stage: Any = None) -> None:
         """Nothing by default."""
 
-    @functools.wraps(CoreModule.transfer_batch_to_device)
-    def transfer_batch_to_device(self, batch: Any, device: Any = None, dataloader_idx: int = 0) -> Any:  # type: ignore[override]
+    @stands_for(CoreModule.transfer_batch_to_device)
+    def transfer_batch_to_device(self, batch: Any, device: Any = None, dataloader_idx: int = 0) -> Any:
         """Return the batch on ``device`` (this module's unless given)."""
         return super().transfer_batch_to_device(batch, device or self.device, dataloader_idx)
 
@@ -217,11 +217,16 @@ class LightningModule(CoreModule):
 
     def log(self, name: str, value: Any, *args: Any, **kwargs: Any) -> None:
         """Log a value; arguments that 1.6 dropped are taken out, see :meth:`relight.LightningModule.log`."""
+        self.__dict__["_compat_has_logged"] = True
         super().log(name, value, *args, **_log_arguments("log", kwargs))
 
     def log_dict(self, dictionary: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
         """Log several values; arguments that 1.6 dropped are taken out."""
         super().log_dict(dictionary, *args, **_log_arguments("log_dict", kwargs))
+
+    def log_grad_norm(self, grad_norm_dict: dict[str, float]) -> None:
+        """Left in 2.0: called with the norms that ``track_grad_norm`` asks for; logs them."""
+        self.log_dict(grad_norm_dict, on_step=True, on_epoch=True, prog_bar=False, logger=True)
 
     def get_progress_bar_dict(self) -> dict[str, Any]:
         """Left in 1.7: what the progress bar shows."""

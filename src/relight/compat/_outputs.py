@@ -1,17 +1,20 @@
 """Outputs of an epoch, for the hooks that want them: ``*_epoch_end(outputs)`` and their like.
 
-Facts of 1.9.5 that are kept: a training entry is a dict ``{"loss": …, **extras}`` whose loss is detached and divided
-by the accumulation, ``hiddens`` cut out; a validation or test entry is what the step returned; steps that returned
-``None`` are missing; several loaders give a list for each. Nothing is kept for a hook that is not overridden.
+Facts of 1.9.5 that are kept: a training entry is a dict ``{"loss": …, **extras}`` whose loss is detached
+and divided by the accumulation, ``hiddens`` cut out; a validation or test entry is what the step returned;
+steps that returned ``None`` are missing; several loaders give a list for each. Nothing is kept for a hook
+that is not overridden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from torch import Tensor
 
+from relight.compat._dicts import is_structured, log_returned
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice, place_of
 from relight.compat._steps import shape_of_epoch
@@ -87,7 +90,7 @@ class EpochOutputs:
         method = self._method("training_epoch_end")
         if method is None or not self._batches:
             return
-        if self._give(method, self.shaped()) is not None:
+        if self._give("training_epoch_end", method, self.shaped()) is not None:
             raise MisconfigurationException("`training_epoch_end` has to return None.")
 
     # Evaluation
@@ -111,7 +114,7 @@ class EpochOutputs:
         loaders, self._loaders = self._loaders, []
         method = self._method(f"{stage}_epoch_end")
         if method is not None and loaders:
-            self._give(method, loaders if len(loaders) > 1 else loaders[0])
+            self._give(f"{stage}_epoch_end", method, loaders if len(loaders) > 1 else loaders[0])
 
     # Calling
 
@@ -119,8 +122,7 @@ class EpochOutputs:
         module = self.trainer.lightning_module
         return getattr(module, name) if self.trainer._compat_overrides(name) else None
 
-    def _give(self, method: Callable[..., Any], entries: list[Any]) -> Any:
-        name = method.__name__
+    def _give(self, name: str, method: Callable[..., Any], entries: list[Any]) -> Any:
         default = (
             f"`{name}(outputs)` left in 2.0: keep what you need in the step and read it in `on_…_epoch_end`"
         )
@@ -133,4 +135,27 @@ class EpochOutputs:
             f"{advice}; outputs kept for it this epoch: {kept:.1f} MB" if kept >= 0.1 else advice,
             place_of(method),
         )
-        return call_hook(self.trainer, method, entries)
+        module = self.trainer.lightning_module
+        module.__dict__["_compat_has_logged"] = False
+        if inspect.ismethod(method):
+            returned = call_hook(self.trainer, method, entries)
+        else:  # a function set on the instance
+            returned = self._in_scope(name, method, entries)
+        if not isinstance(returned, Mapping) or module.__dict__.pop("_compat_has_logged", False):
+            return returned
+        if is_structured(returned) or name != "training_epoch_end":
+            # The form of 0.x. Nothing is left to complain about.
+            self._log_returned(name, returned)
+            return None
+        return returned
+
+    def _log_returned(self, name: str, returned: Mapping[str, Any]) -> None:
+        self._in_scope(name, log_returned, self.trainer.lightning_module, returned, epoch=True)
+
+    def _in_scope(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        scope = self.trainer._scope
+        outer, scope.hook = scope.hook, name
+        try:
+            return function(*args, **kwargs)
+        finally:
+            scope.hook = outer

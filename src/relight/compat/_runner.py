@@ -132,7 +132,7 @@ def _run_script(path: str, arguments: list[str]) -> None:
     main = types.ModuleType("__main__")
     main.__file__ = os.path.abspath(path)
     if sys.version_info < (3, 14):
-        main.__dict__["__annotations__"] = {}
+        main.__dict__["__annotations__"] = {}  # noqa: RUF063
     main.__dict__["__cached__"] = None
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
     main.__dict__["__builtins__"] = __builtins__

@@ -9,6 +9,7 @@ from typing import Any
 __all__ = ["ADAPTED", "SMALL", "find", "load", "load_path"]
 
 _HERE = "relight.compat"
+_UTILITIES = "pytorch_lightning.utilities"
 
 #: The core's path of an object → compat's own, wherever a legacy path leads to the core's.
 ADAPTED: dict[str, str] = {
@@ -24,11 +25,18 @@ ADAPTED: dict[str, str] = {
     "relight.callbacks.EarlyStopping": f"{_HERE}._callbacks:EarlyStopping",
 }
 
-_TYPES = (
-    "EPOCH_OUTPUT TRAIN_DATALOADERS EVAL_DATALOADERS STEP_OUTPUT _PATH _METRIC _METRIC_COLLECTION".split()
-)
+_TYPES = [
+    "EPOCH_OUTPUT",
+    "TRAIN_DATALOADERS",
+    "EVAL_DATALOADERS",
+    "STEP_OUTPUT",
+    "_PATH",
+    "_METRIC",
+    "_METRIC_COLLECTION",
+]
 
-#: The last part of a legacy path → compat's own object, for names whose meaning does not depend on the module.
+#: The last part of a legacy path → compat's own object, for names whose meaning does not depend on the
+# module.
 _BY_NAME: dict[str, str] = {
     "LoggerCollection": f"{_HERE}._small:LoggerCollection",
     "auto_move_data": f"{_HERE}._small:auto_move_data",
@@ -38,7 +46,7 @@ _BY_NAME: dict[str, str] = {
     "get_filesystem": f"{_HERE}._small:get_filesystem",
     "atomic_save": f"{_HERE}._small:atomic_save",
     "_PatchDataLoader": f"{_HERE}._small:PatchDataLoader",
-    **{name: f"{_HERE}._small:ANY" for name in _TYPES},
+    **dict.fromkeys(_TYPES, f"{_HERE}._small:ANY"),
 }
 
 #: Legacy path → compat's own object.
@@ -46,20 +54,20 @@ SMALL: dict[str, str] = {
     "pytorch_lightning.__about__.__version__": f"{_HERE}:__version__",
     "pytorch_lightning.core.saving.ModelIO": f"{_HERE}._module:LightningModule",
     "pytorch_lightning.core.grads.GradInformation": f"{_HERE}._module:LightningModule",
-    "pytorch_lightning.utilities.cloud_io.load": f"{_HERE}._small:load",
-    "pytorch_lightning.utilities.argparse.add_argparse_args": f"{_HERE}._argparse:add_argparse_args",
-    "pytorch_lightning.utilities.argparse.from_argparse_args": f"{_HERE}._argparse:from_argparse_args",
-    "pytorch_lightning.utilities.argparse.parse_argparser": f"{_HERE}._argparse:parse_argparser",
-    "pytorch_lightning.utilities.argparse.parse_env_variables": f"{_HERE}._argparse:parse_env_variables",
-    "pytorch_lightning.utilities.argparse.get_init_arguments_and_types": f"{_HERE}._argparse:get_init_arguments_and_types",
-    "pytorch_lightning.utilities.argparse_utils.add_argparse_args": f"{_HERE}._argparse:add_argparse_args",
-    "pytorch_lightning.utilities.argparse_utils.from_argparse_args": f"{_HERE}._argparse:from_argparse_args",
-    "pytorch_lightning.utilities.distributed.all_gather_ddp_if_available": f"{_HERE}._small:all_gather_if_available",
-    "pytorch_lightning.utilities.distributed.sync_ddp_if_available": f"{_HERE}._small:sync_if_available",
-    "pytorch_lightning.utilities.distributed.gather_all_tensors": f"{_HERE}._small:gather_all_tensors",
+    f"{_UTILITIES}.cloud_io.load": f"{_HERE}._small:load",
+    f"{_UTILITIES}.argparse.add_argparse_args": f"{_HERE}._argparse:add_argparse_args",
+    f"{_UTILITIES}.argparse.from_argparse_args": f"{_HERE}._argparse:from_argparse_args",
+    f"{_UTILITIES}.argparse.parse_argparser": f"{_HERE}._argparse:parse_argparser",
+    f"{_UTILITIES}.argparse.parse_env_variables": f"{_HERE}._argparse:parse_env_variables",
+    f"{_UTILITIES}.argparse.get_init_arguments_and_types": f"{_HERE}._argparse:get_init_arguments_and_types",
+    f"{_UTILITIES}.argparse_utils.add_argparse_args": f"{_HERE}._argparse:add_argparse_args",
+    f"{_UTILITIES}.argparse_utils.from_argparse_args": f"{_HERE}._argparse:from_argparse_args",
+    f"{_UTILITIES}.distributed.all_gather_ddp_if_available": f"{_HERE}._small:all_gather_if_available",
+    f"{_UTILITIES}.distributed.sync_ddp_if_available": f"{_HERE}._small:sync_if_available",
+    f"{_UTILITIES}.distributed.gather_all_tensors": f"{_HERE}._small:gather_all_tensors",
     "pytorch_lightning.utilities.distributed.ReduceOp": "torch.distributed:ReduceOp",
     "pytorch_lightning.utilities.types._LRScheduler": "torch.optim.lr_scheduler:LRScheduler",
-    "pytorch_lightning.utilities.types.LRSchedulerType": f"{_HERE}._small:ANY",
+    f"{_UTILITIES}.types.LRSchedulerType": f"{_HERE}._small:ANY",
     "pytorch_lightning.callbacks.LearningRateLogger": f"{_HERE}._callbacks:LearningRateLogger",
     "pytorch_lightning.callbacks.lr_logger.LearningRateLogger": f"{_HERE}._callbacks:LearningRateLogger",
 }
@@ -88,7 +96,8 @@ def load(served: str) -> Any:
 
 
 def load_path(path: str) -> Any:
-    """Return the object at a dotted path of the core or of another distribution, compat's own where it has one.
+    """Return the object at a dotted path of the core or of another distribution, compat's own where it has
+    one.
 
     Raises:
         ImportError: There is no such object.

@@ -91,9 +91,8 @@ MODULE: dict[str, Hook] = {
         (
             _words("epoch batch_idx optimizer optimizer_idx optimizer_closure"),
             _words("epoch batch_idx optimizer optimizer_idx optimizer_closure on_tpu using_lbfgs"),
-            _words(
-                "epoch batch_idx optimizer optimizer_idx optimizer_closure on_tpu using_native_amp using_lbfgs"
-            ),
+            _words("epoch batch_idx optimizer optimizer_idx optimizer_closure")
+            + _words("on_tpu using_native_amp using_lbfgs"),
             _words("epoch batch_idx optimizer optimizer_closure"),
         ),
         extras=_words("on_tpu using_native_amp using_lbfgs"),

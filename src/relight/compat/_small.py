@@ -47,7 +47,7 @@ def module_available(path: str) -> bool:
 
 def get_filesystem(path: str | Path, **kwargs: Any) -> Any:
     """Return the file system of a path or URL."""
-    from fsspec.core import url_to_fs
+    from fsspec.core import url_to_fs  # type: ignore[import-untyped]
 
     return url_to_fs(str(path), **kwargs)[0]
 
@@ -175,7 +175,7 @@ def all_gather_if_available(
     if sync_grads:
         from torch.distributed.nn.functional import all_gather
 
-        return torch.stack(all_gather(tensor, group))
+        return torch.stack(all_gather(tensor, group))  # type: ignore[no-untyped-call]
     return torch.stack(gather_all_tensors(tensor, group))
 
 

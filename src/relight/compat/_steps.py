@@ -1,9 +1,10 @@
-"""Ways to optimize that 2.0 dropped: several automatic optimizers, and truncated backpropagation through time.
+"""Ways to optimize that 2.0 dropped: several automatic optimizers, and truncated backpropagation through
+time.
 
-As in 1.9, for each chunk of a batch and each optimizer in turn: let only its parameters require gradients, run
-``training_step(…, optimizer_idx, hiddens)``, zero the gradients at the first batch of an accumulation, run backward
-and step, and give the other parameters their gradients back. An optimizer with a frequency runs for that many batches,
-then the next one does.
+As in 1.9, for each chunk of a batch and each optimizer in turn: let only its parameters require gradients,
+run ``training_step(…, optimizer_idx, hiddens)``, zero the gradients at the first batch of an accumulation,
+run backward and step, and give the other parameters their gradients back. An optimizer with a frequency
+runs for that many batches, then the next one does.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def read_optimizers(trainer: Any, returned: Any) -> tuple[list[Any], list[Any], 
     """Return optimizers, scheduler configurations and frequencies of what ``configure_optimizers`` returned.
 
     Raises:
-        MisconfigurationException: Some optimizers have a frequency and some do not, or ``training_step`` of several
+        MisconfigurationException: Some optimizers have a frequency and some do not, or ``training_step`` of
+        several
             automatic optimizers takes no ``optimizer_idx``.
     """
     module = trainer.lightning_module
@@ -57,13 +59,16 @@ def read_optimizers(trainer: Any, returned: Any) -> tuple[list[Any], list[Any], 
         frequencies = [value for value in given if value is not None]
         if frequencies and len(frequencies) != len(returned):
             raise MisconfigurationException("A frequency must be given to each optimizer, or to none")
-        # An index of an optimizer, which schedulers could have, says nothing that the scheduler itself does not.
+        # An index of an optimizer, which schedulers could have, says nothing that the scheduler itself does
+        # not.
         returned = [{key: value for key, value in item.items() if key != "frequency"} for item in returned]
     optimizers, schedulers, monitor = core_optimizers._split(returned)
     automatic = module.automatic_optimization
     schedulers = [_without_index(scheduler) for scheduler in schedulers]
     make = core_optimizers._scheduler_config
-    configs = [make(s, monitor) if automatic else core_optimizers._manual_scheduler_config(s) for s in schedulers]
+    configs = [
+        make(s, monitor) if automatic else core_optimizers._manual_scheduler_config(s) for s in schedulers
+    ]
     core_optimizers._check_schedulers(module, optimizers, configs)
     if automatic and len(optimizers) > 1 and not takes(_own_step(module), "optimizer_idx"):
         raise MisconfigurationException(
@@ -94,7 +99,7 @@ class LegacyStep(Step):
         self.hiddens: Any = None
         function = _own_step(module)
         self.takes_index = self.several and takes(function, "optimizer_idx")
-        self.by_name = _named(function)
+        self.order = _order_of(function)
         self._report(function)
         self.runs: list[AutomaticStep] = []
         bare = self.training_step
@@ -117,7 +122,9 @@ class LegacyStep(Step):
             notice(code, "LightningModule.training_step", advice, place_of(function))
         if self.chunk:
             name = "truncated_bptt_steps"
-            default = "`truncated_bptt_steps` left in 2.0: split the batch in `training_step`, optimize manually"
+            default = (
+                "`truncated_bptt_steps` left in 2.0: split the batch in `training_step`, optimize manually"
+            )
             code = code_for(Area.MODULE_HOOK, "LightningModule", name, "TRU200")
             notice(
                 code,
@@ -126,7 +133,9 @@ class LegacyStep(Step):
                 place_of(function),
             )
             if not takes(function, "hiddens"):
-                raise MisconfigurationException("`training_step` has to take `hiddens` for `truncated_bptt_steps`")
+                raise MisconfigurationException(
+                    "`training_step` has to take `hiddens` for `truncated_bptt_steps`"
+                )
 
     def _step_of(self, index: int, bare: Callable[..., Any]) -> Callable[..., Any]:
         def step(batch: Any, batch_idx: int) -> Any:
@@ -137,11 +146,7 @@ class LegacyStep(Step):
                 values["optimizer_idx"] = index
             if self.chunk:
                 values["hiddens"] = self.hiddens
-            if self.by_name:
-                first = values.pop("batch")
-                output = bare(first, **values)
-            else:
-                output = bare(*values.values())
+            output = bare(*self.order(values))
             return self._without_hiddens(output)
 
         return step
@@ -150,42 +155,68 @@ class LegacyStep(Step):
         has = isinstance(output, dict) and "hiddens" in output
         if not self.chunk:
             if has:
-                raise MisconfigurationException("`training_step` returned hiddens, but `truncated_bptt_steps` is 0")
+                raise MisconfigurationException(
+                    "`training_step` returned hiddens, but `truncated_bptt_steps` is 0"
+                )
             return output
         if not has:
-            raise MisconfigurationException('`truncated_bptt_steps` wants `return {..., "hiddens": …}` in `training_step`')
+            raise MisconfigurationException(
+                '`truncated_bptt_steps` wants `return {..., "hiddens": …}` in `training_step`'
+            )
         self.hiddens = recursive_detach(output["hiddens"])
         return {key: value for key, value in output.items() if key != "hiddens"}
 
-    def __call__(self, batch: Any, batch_idx: int) -> Any:
+    def run(self, batch: Any, batch_idx: int) -> Any:
         """Run all chunks and optimizers; return what ``on_train_batch_end`` was given in 1.9."""
-        trainer, module = self.trainer, self.module
+        trainer: Any = self.trainer
+        module = self.module
         chunks = module.tbptt_split_batch(batch, self.chunk) if self.chunk else [batch]  # type: ignore[operator]
         entries: list[dict[int, Any]] = []
         for chunk in chunks:
             entry: dict[int, Any] = {}
-            for index in active(trainer._compat_frequencies, len(self.optimizers), batch_idx):  # type: ignore[attr-defined]
-                trainer._compat_optimizer_idx = index  # type: ignore[attr-defined]
+            for index in active(trainer._compat_frequencies, len(self.optimizers), batch_idx):
+                trainer._compat_optimizer_idx = index
                 optimizer: Optimizer = self.optimizers[index]
                 if self.several:
                     module.toggle_optimizer(optimizer)
-                output = self.runs[index](chunk, batch_idx)
+                output = self.runs[index].run(chunk, batch_idx)
                 if self.several:
                     module.untoggle_optimizer(optimizer)
                 if output:
                     entry[index] = output
             if entry:
                 entries.append(entry)
-        trainer._compat_optimizer_idx = 0  # type: ignore[attr-defined]
+        trainer._compat_optimizer_idx = 0
         self.hiddens = None
-        trainer._compat_outputs.raw = [[entry.get(i) for i in range(len(self.optimizers))] for entry in entries]  # type: ignore[attr-defined]
-        return shape_of_batch(trainer._compat_outputs.raw)  # type: ignore[attr-defined]
+        trainer._compat_outputs.raw = [
+            [entry.get(i) for i in range(len(self.optimizers))] for entry in entries
+        ]
+        return shape_of_batch(trainer._compat_outputs.raw)
 
 
-def _named(function: Callable[..., Any]) -> bool:
-    """Return whether the values can go by name: the parameters are called as in Lightning."""
-    names = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    return bool(names) and set(names[1:]) <= {"batch_idx", "optimizer_idx", "hiddens"}
+def _order_of(function: Callable[..., Any]) -> Callable[[dict[str, Any]], list[Any]]:
+    """Return what brings named values into the order of the function's parameters.
+
+    Where these are not called as in Lightning, the order is (batch, batch_idx, optimizer_idx, hiddens), as
+    in 1.9.
+    """
+    parameters = [
+        p for p in inspect.signature(function).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD
+    ]
+    names = [p.name for p in parameters[1:]]
+    if not parameters or not set(names) <= {"batch_idx", "optimizer_idx", "hiddens"}:
+        return lambda values: list(values.values())
+
+    def order(values: dict[str, Any]) -> list[Any]:
+        rest = {name: value for name, value in values.items() if name != "batch"}
+        if not set(rest) <= set(names):  # the others go to `*args`
+            return list(values.values())
+        while names and names[-1] not in rest:
+            names.pop()
+        filled = {p.name: rest.get(p.name, p.default) for p in parameters[1:]}
+        return [values["batch"], *(filled[name] for name in names)]
+
+    return order
 
 
 def _squeezed(nested: Any, pad: bool) -> Any:
@@ -204,7 +235,10 @@ def _padded(nested: Any) -> Any:
             return []
         inner = [shape(item) for item in value]
         depth = max((len(item) for item in inner), default=0)
-        return [len(value), *(max((item[i] for item in inner if len(item) > i), default=0) for i in range(depth))]
+        return [
+            len(value),
+            *(max((item[i] for item in inner if len(item) > i), default=0) for i in range(depth)),
+        ]
 
     array = np.full(shape(nested), None, dtype=object)
 
@@ -213,7 +247,7 @@ def _padded(nested: Any) -> Any:
             if isinstance(item, list):
                 fill(item, (*place, index))
             else:
-                array[(*place, index)] = item
+                array.__setitem__((*place, index), item)
 
     fill(nested, ())
     return array

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import inspect
 import os
-from collections.abc import Callable, Iterator, Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
@@ -13,9 +15,8 @@ from typing import Any
 import torch
 
 from relight import callbacks as core_callbacks
-from relight.callbacks import Callback
 from relight.compat import _argparse, _arguments
-from relight.compat._adapters import Adapters
+from relight.compat._adapters import Adapters, combined
 from relight.compat._attributes import LegacyAttributes
 from relight.compat._binding import plan
 from relight.compat._facts import advice_for, code_for
@@ -32,11 +33,11 @@ from trainer_upgrade.catalogue import Area, Target, translate_trainer_arguments
 __all__ = ["Trainer"]
 
 
-class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
+class Trainer(LegacyAttributes, CoreTrainer):
     """Takes every argument that any release from 0.7 to 2.6 took, positional ones in the order of 1.9.
 
-    The arguments are translated to those of :class:`relight.Trainer`, its entry points and callbacks by the same
-    function that the codemod uses; each one that changed warns once a place.
+    The arguments are translated to those of :class:`relight.Trainer`, its entry points and callbacks by the
+    same function that the codemod uses; each one that changed warns once a place.
 
     Raises:
         MisconfigurationException: For combinations that the old release refused, too.
@@ -77,14 +78,22 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
             ]
         for setting, value in translation.torch.items():
             _set_torch(setting, value)
+        settings = dict(translation.options)
+        if translation.adapters.get("terminate_on_nan") and not given.get("detect_anomaly"):
+            settings.pop("detect_anomaly", None)  # done as it was: by looking at losses and parameters
         self._compat_construction_hook("on_init_start", constructor["callbacks"])
-        super().__init__(**constructor, options={**translation.options, **options})
+        super().__init__(**constructor, options={**settings, **options})
         self._compat_construction_hook("on_init_end", constructor["callbacks"])
 
     def _compat_callbacks(self, given: Any, arguments: Mapping[str, Any]) -> list[Any]:
         callbacks = list(given) if isinstance(given, (list, tuple)) else [given] if given is not None else []
         for reference in self._compat_translation.callbacks:
-            callbacks.append(getattr(core_callbacks, reference.name)(**reference.arguments))
+            made = getattr(core_callbacks, reference.name, None)
+            if made is None:
+                raise MisconfigurationException(
+                    f"`{reference.argument}` asks for the callback {reference.name}, which relight lacks"
+                )
+            callbacks.append(made(**reference.arguments))
         return callbacks
 
     def _compat_construction_hook(self, name: str, callbacks: list[Any]) -> None:
@@ -98,7 +107,7 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
 
     # Entry points
 
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         model: Any,
         train_dataloaders: Any = None,
@@ -116,12 +125,15 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
         )
         val_dataloaders = _renamed("fit", options, "val_dataloader", "val_dataloaders", val_dataloaders)
         resume, self._compat_resume = self._compat_resume, None
+        mode = self._compat_translation.adapters.get("multiple_trainloader_mode")
+        if mode is not None:
+            train_dataloaders = combined(train_dataloaders, mode)
         with self._compat_run(model, datamodule, train_dataloaders):
             return super().fit(
                 model, train_dataloaders, val_dataloaders, datamodule, ckpt_path or resume or None, **options
             )
 
-    def validate(  # type: ignore[override]
+    def validate(
         self,
         model: Any = None,
         dataloaders: Any = None,
@@ -135,7 +147,7 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
         with self._compat_run(model, datamodule, dataloaders):
             return super().validate(model, dataloaders, ckpt_path, verbose, datamodule, **options)
 
-    def test(  # type: ignore[override]
+    def test(
         self,
         model: Any = None,
         dataloaders: Any = None,
@@ -151,7 +163,7 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
 
     def predict(
         self, model: Any = None, dataloaders: Any = None, datamodule: Any = None, *args: Any, **options: Any
-    ) -> Any:  # type: ignore[override]
+    ) -> Any:
         """Predict; see :meth:`relight.Trainer.predict`."""
         with self._compat_run(model, datamodule, dataloaders):
             return super().predict(model, dataloaders, datamodule, *args, **options)
@@ -176,10 +188,16 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
                 for name, value in self._compat_translation.datamodule.items():
                     setattr(datamodule, name, value)
                 adapters.datamodule(datamodule)
+            mode = self._compat_translation.adapters.get("multiple_trainloader_mode")
+            if mode is not None and model is not None:
+                adapters.combining(model if datamodule is None else datamodule, mode)
             yield
-        except KeyboardInterrupt:
+        except SystemExit as error:
+            # 2.x ends the process after an interrupt; up to 1.9 the entry point returned and the script went
+            # on.
+            if not isinstance(error.__context__, KeyboardInterrupt):
+                raise
             self._compat_interrupted(model)
-            raise
         finally:
             adapters.remove()
 
@@ -227,7 +245,7 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
     def _make_hooks(self) -> LegacyHooks:
         for callback in self.callbacks:  # also those of `configure_callbacks`
             self._compat_adapters.callback(callback)
-        wants_entries = any("outputs" in _parameters(c.on_train_epoch_end) for c in self.callbacks)
+        wants_entries = self._compat_adapters.wants_training_outputs
         self._compat_outputs = EpochOutputs(
             self,
             training=self._compat_overrides("training_epoch_end") or wants_entries,
@@ -236,7 +254,14 @@ class Trainer(LegacyAttributes, CoreTrainer):  # type: ignore[misc]
         )
         return LegacyHooks(self, self._compat_outputs)
 
+    @property
+    def evaluating(self) -> bool:
+        """Whether validation or testing runs; the sanity check did not count before 2.0."""
+        return self.validating or self.testing
+
     def _compat_interrupted(self, model: Any) -> None:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         for callback in self.callbacks:
             method = getattr(callback, "on_keyboard_interrupt", None)
             if callable(method) and not str(getattr(method, "__module__", "")).startswith("relight."):
@@ -334,10 +359,6 @@ def _renamed(entry_point: str, options: dict[str, Any], old: str, new: str, valu
     if value is not None and given is not None:
         raise MisconfigurationException(f"`{old}` and `{new}` say the same: choose")
     return given if given is not None else value
-
-
-def _parameters(function: Callable[..., Any]) -> set[str]:
-    return set(inspect.signature(function).parameters)
 
 
 def _plugins() -> Any:

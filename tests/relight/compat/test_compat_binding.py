@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from relight.compat._binding import plan
 from relight.compat._signatures import CALLBACK, MODULE
 
@@ -11,51 +12,45 @@ def binding(
     table: dict[str, Any], hook: str, function: Any
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     entry = table[hook]
-    found = plan(function, entry.layouts, aliases=entry.aliases, extras=entry.extras, optional=entry.optional)
+    given = {"aliases": entry.aliases, "extras": entry.extras, "optional": entry.optional}
+    found = plan(function, entry.layouts, **given, keywords=entry.keywords)
     return found.positional, found.keyword
 
 
+def step_0_7(epoch, batch_idx, optimizer, optimizer_idx, second_order_closure=None): ...
+
+
+def step_1_0(
+    epoch=None,
+    batch_idx=None,
+    optimizer=None,
+    optimizer_idx=None,
+    optimizer_closure=None,
+    on_tpu=None,
+    using_native_amp=None,
+    using_lbfgs=None,
+): ...
+
+
+def step_1_9(
+    epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, using_lbfgs=False
+): ...
+
+
+def step_2_0(epoch, batch_idx, optimizer, optimizer_closure): ...
+
+
+FIVE = "epoch batch_idx optimizer optimizer_idx optimizer_closure"
 STEP = {
-    "0.7": (
-        lambda epoch, batch_idx, optimizer, optimizer_idx, second_order_closure=None: None,
-        ("epoch", "batch_idx", "optimizer", "optimizer_idx", "optimizer_closure"),
-    ),
-    "1.0 keywords": (
-        lambda epoch=None, batch_idx=None, optimizer=None, optimizer_idx=None, optimizer_closure=None, on_tpu=None, using_native_amp=None, using_lbfgs=None: (
-            None
-        ),
-        (
-            "epoch",
-            "batch_idx",
-            "optimizer",
-            "optimizer_idx",
-            "optimizer_closure",
-            "on_tpu",
-            "using_native_amp",
-            "using_lbfgs",
-        ),
-    ),
-    "1.9": (
-        lambda epoch, batch_idx, optimizer, optimizer_idx, optimizer_closure, on_tpu=False, using_lbfgs=False: (
-            None
-        ),
-        ("epoch", "batch_idx", "optimizer", "optimizer_idx", "optimizer_closure", "on_tpu", "using_lbfgs"),
-    ),
-    "2.0": (
-        lambda epoch, batch_idx, optimizer, optimizer_closure: None,
-        ("epoch", "batch_idx", "optimizer", "optimizer_closure"),
-    ),
-    "other names": (
-        lambda e, b, o, i, c: None,
-        ("epoch", "batch_idx", "optimizer", "optimizer_idx", "optimizer_closure"),
-    ),
-    "args": (
-        lambda *args, **kwargs: None,
-        ("epoch", "batch_idx", "optimizer", "optimizer_idx", "optimizer_closure"),
-    ),
+    "0.7": (step_0_7, FIVE),
+    "1.0": (step_1_0, f"{FIVE} on_tpu using_native_amp using_lbfgs"),
+    "1.9": (step_1_9, f"{FIVE} on_tpu using_lbfgs"),
+    "2.0": (step_2_0, "epoch batch_idx optimizer optimizer_closure"),
+    "other names": (lambda e, b, o, i, c: None, FIVE),
+    "args": (lambda *args: None, FIVE),
     "swapped": (
         lambda optimizer, epoch, batch_idx, optimizer_closure: None,
-        ("optimizer", "epoch", "batch_idx", "optimizer_closure"),
+        "optimizer epoch batch_idx optimizer_closure",
     ),
 }
 
@@ -63,7 +58,12 @@ STEP = {
 @pytest.mark.parametrize("release", STEP)
 def test_optimizer_step_of_any_age_is_bound_by_name_and_arity(release: str) -> None:
     function, expected = STEP[release]
-    assert binding(MODULE, "optimizer_step", function) == (expected, ())
+    assert binding(MODULE, "optimizer_step", function) == (tuple(expected.split()), ())
+
+
+def test_keywords_of_1_9_go_to_a_catch_all() -> None:
+    found = binding(MODULE, "optimizer_step", lambda *args, **kwargs: None)
+    assert found == (tuple(FIVE.split()), (("on_tpu", "on_tpu"), ("using_lbfgs", "using_lbfgs")))
 
 
 BATCH_END = {

@@ -24,8 +24,9 @@ PROBE = textwrap.dedent("""
     class Here: pass
     assert pickle.loads(pickle.dumps(Here())).__class__ is Here
     print(json.dumps({
-        "argv": sys.argv, "name": __name__, "file": __file__, "path": sys.path[0] == os.path.dirname(os.path.realpath(__file__)),
-        "main": sys.modules["__main__"].Here is Here, "helper": helper.value, "doc": __doc__, "annotations": "__annotations__" in globals(),
+        "argv": sys.argv, "name": __name__, "file": __file__, "helper": helper.value, "doc": __doc__,
+        "path": sys.path[0] == os.path.dirname(os.path.realpath(__file__)),
+        "main": sys.modules["__main__"].Here is Here, "annotations": "__annotations__" in globals(),
     }))
 """)
 
@@ -99,7 +100,8 @@ def test_old_imports_work_and_uses_are_logged(tmp_path: Path) -> None:
         tmp_path,
         "script.py",
         "import pytorch_lightning as pl\nfrom pytorch_lightning.utilities.distributed import rank_zero_only\n"
-        "for _ in range(3):\n    from pytorch_lightning.callbacks.base import Callback\nprint(Callback is pl.Callback)\n",
+        "for _ in range(3):\n    from pytorch_lightning.callbacks.base import Callback\n"
+        "print(Callback is pl.Callback)\n",
     )
     ours = python("--log", "uses.jsonl", "script.py", cwd=tmp_path)
     assert ours.stdout == "True\n"
