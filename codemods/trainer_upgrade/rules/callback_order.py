@@ -1,8 +1,8 @@
 """Callbacks that read, at an epoch's end, what the module logs at the same end.
 
-1.x ran ``*_epoch_end`` of the module before any callback's hook. Lightning 2.x runs plain callbacks before the module's
-``on_*_epoch_end``, so such a callback sees the value of the epoch before. relight runs the module first, as 1.x did, so
-this is reported for target lightning only.
+1.x ran ``*_epoch_end`` of the module before any callback's hook. Lightning 2.x runs plain callbacks before
+the module's ``on_*_epoch_end``, so such a callback sees the value of the epoch before. relight runs the
+module first, as 1.x did, so this is reported for target lightning only.
 
 Before::
 
@@ -59,13 +59,16 @@ class CallbackOrder:
             if function is None:
                 continue
             reads = [
-                each for each in inner_nodes(function) if isinstance(each, ast.Attribute) and each.attr in _METRICS
+                each
+                for each in inner_nodes(function)
+                if isinstance(each, ast.Attribute) and each.attr in _METRICS
             ]
             keys = _keys(reads, file)
             if reads and _logs_at_end(file, stage, keys):
                 entry = catalogue.hook("Callback", "on_train_epoch_end") or "TRU272"
                 message = (
-                    f"`{stage.end}` of a callback runs before the module's on Lightning 2.x: it reads what was logged an "
+                    f"`{stage.end}` of a callback runs before the module's on Lightning 2.x: it "
+                    f"reads what was logged an "
                     f"epoch ago; {_INSTEAD[stage.name]} run after it"
                 )
                 yield file.finding(entry, reads[0], message, silent=True)

@@ -1,4 +1,4 @@
-"""State of callbacks: what ``on_save_checkpoint`` returned is thrown away, ``on_load_checkpoint`` gets the whole file.
+"""State of callbacks: what ``on_save_checkpoint`` returned is lost; ``on_load_checkpoint`` gets the file.
 
 Before::
 
@@ -50,7 +50,9 @@ from trainer_upgrade.rules.support.reading import (
 
 __all__ = ["CallbackState"]
 
-_STATE_NAMES = frozenset({"callback_state", "callback_states", "checkpointed_state", "state", "state_dict", "states"})
+_STATE_NAMES = frozenset(
+    {"callback_state", "callback_states", "checkpointed_state", "state", "state_dict", "states"}
+)
 
 
 @rule("callback-state")
@@ -89,7 +91,7 @@ def _inherits_state(info: ClassInfo) -> bool:
 
 
 def _whole_checkpoint(save: Function, file: FileContext) -> Iterator[Finding]:
-    """Up to 1.1 the hook had no ``checkpoint``: without a return it did nothing but what it does on the side."""
+    """Let the hook take the ``checkpoint``, which up to 1.1 it was not given."""
     names = [each.arg for each in positional(save)][1:]
     if names == ["trainer", "pl_module"] and save.args.vararg is None:
         items = parameter_items(save, file.module)
@@ -108,7 +110,9 @@ def _blocked(info: ClassInfo, name: str) -> str | None:
 
 def _save(info: ClassInfo, save: Function, returned: list[ast.Return], file: FileContext) -> Finding:
     entry = catalogue.hook("Callback", "on_save_checkpoint") or "TRU274"
-    message = "what a callback's `on_save_checkpoint` returns is thrown away: return it from `state_dict(self)`"
+    message = (
+        "what a callback's `on_save_checkpoint` returns is thrown away: return it from `state_dict(self)`"
+    )
     edits: list[Edit] | None = None
     reason = _blocked(info, "state_dict")
     if reason is None and save in info.node.body and not save.decorator_list:
@@ -148,7 +152,11 @@ def _save_edits(
     if returned != [last] or len(returns(save)) != 1 or not starts_line(file, last):
         return None
     nodes = list(ast.walk(last))
-    assigned = {each.id for each in inner_nodes(save) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    assigned = {
+        each.id
+        for each in inner_nodes(save)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
     if _given(save, info, nodes) or any(isinstance(each, ast.Name) and each.id in assigned for each in nodes):
         return None
     body = [each for each in save.body if each is not docstring(save)]

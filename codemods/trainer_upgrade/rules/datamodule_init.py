@@ -55,5 +55,7 @@ class DataModuleInit:
             fix: Fix | None = Fix(Applicability.SAFE, "call it", tuple(body.edits()))
         except ValueError:
             fix = None
-        message = f"`{info.name}.__init__` does not call `super().__init__()`, which sets what the Trainer reads"
+        message = (
+            f"`{info.name}.__init__` does not call `super().__init__()`, which sets what the Trainer reads"
+        )
         yield file.finding(entry, init, message, fix, silent=False)

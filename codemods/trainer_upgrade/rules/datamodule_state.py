@@ -50,7 +50,9 @@ from trainer_upgrade.rules.support.reading import (
 __all__ = ["DataModuleState"]
 
 # Entries of a checkpoint that are not the data module's own.
-_FOREIGN = frozenset({"state_dict", "epoch", "global_step", "optimizer_states", "lr_schedulers", "callbacks", "loops"})
+_FOREIGN = frozenset(
+    {"state_dict", "epoch", "global_step", "optimizer_states", "lr_schedulers", "callbacks", "loops"}
+)
 _NEW = {"on_save_checkpoint": "state_dict", "on_load_checkpoint": "load_state_dict"}
 
 
@@ -82,7 +84,10 @@ def _edits(info: ClassInfo, function: Function, new: str, file: FileContext) -> 
     parameters = positional(function)[1:]
     if len(parameters) != 1 or super_calls(function, function.name) or function not in info.node.body:
         return None
-    if any(new in each.methods for each in (*info.ancestors(), *info.subclasses())) or function.decorator_list:
+    if (
+        any(new in each.methods for each in (*info.ancestors(), *info.subclasses()))
+        or function.decorator_list
+    ):
         return None
     checkpoint = parameters[0].arg
     uses = name_nodes(function, info.module, checkpoint)

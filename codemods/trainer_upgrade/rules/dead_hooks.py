@@ -26,8 +26,8 @@ After::
         def on_fit_start(self, trainer, pl_module):
             print("begin")
 
-``on_epoch_start`` and ``on_epoch_end`` ran at validation and test epochs, too (from 1.2.6 to 1.7): the rename to the
-training hook is what people mean most often, and unsafe.
+``on_epoch_start`` and ``on_epoch_end`` ran at validation and test epochs, too (from 1.2.6 to 1.7): the
+rename to the training hook is what people mean most often, and unsafe.
 """
 
 from __future__ import annotations
@@ -93,10 +93,18 @@ MOVES: dict[tuple[str, str], Move] = {
         "on_train_batch_end", ("outputs", "batch", "batch_idx"), UNSAFE, "it has not been called since 1.0"
     ),
     ("LightningModule", "on_pretrain_routine_start"): Move(
-        "on_fit_start", (), UNSAFE, "it runs before a checkpoint's optimizer state is restored there", last=True
+        "on_fit_start",
+        (),
+        UNSAFE,
+        "it runs before a checkpoint's optimizer state is restored there",
+        last=True,
     ),
     ("LightningModule", "on_pretrain_routine_end"): Move(
-        "on_fit_start", (), UNSAFE, "it runs before a checkpoint's optimizer state is restored there", last=True
+        "on_fit_start",
+        (),
+        UNSAFE,
+        "it runs before a checkpoint's optimizer state is restored there",
+        last=True,
     ),
     ("LightningModule", "on_hpc_save"): Move(
         "on_save_checkpoint", ("checkpoint",), UNSAFE, "that hook runs for every checkpoint"
@@ -112,7 +120,10 @@ MOVES: dict[tuple[str, str], Move] = {
         "on_validation_end", (), UNSAFE, "it has not been called since 0.10"
     ),
     ("LightningModule", "configure_sharded_model"): Move(
-        "configure_model", (), UNSAFE, "it may be called more than once, also when a checkpoint is loaded: make it idempotent"
+        "configure_model",
+        (),
+        UNSAFE,
+        "it may be called more than once, also when a checkpoint is loaded: make it idempotent",
     ),
     ("Callback", "on_epoch_start"): Move("on_train_epoch_start", _CALLBACK, UNSAFE, _EPOCHS),
     ("Callback", "on_epoch_end"): Move("on_train_epoch_end", _CALLBACK, UNSAFE, _EPOCHS, last=True),
@@ -125,12 +136,22 @@ MOVES: dict[tuple[str, str], Move] = {
         condition=_INTERRUPT,
     ),
     ("Callback", "on_pretrain_routine_start"): Move(
-        "on_fit_start", _CALLBACK, UNSAFE, "it runs before a checkpoint's optimizer state is restored there", last=True
+        "on_fit_start",
+        _CALLBACK,
+        UNSAFE,
+        "it runs before a checkpoint's optimizer state is restored there",
+        last=True,
     ),
     ("Callback", "on_pretrain_routine_end"): Move(
-        "on_fit_start", _CALLBACK, UNSAFE, "it runs before a checkpoint's optimizer state is restored there", last=True
+        "on_fit_start",
+        _CALLBACK,
+        UNSAFE,
+        "it runs before a checkpoint's optimizer state is restored there",
+        last=True,
     ),
-    ("Callback", "on_before_accelerator_backend_setup"): Move("setup", _STAGE, UNSAFE, "it runs for every stage"),
+    ("Callback", "on_before_accelerator_backend_setup"): Move(
+        "setup", _STAGE, UNSAFE, "it runs for every stage"
+    ),
     ("Callback", "on_configure_sharded_model"): Move("setup", _STAGE, UNSAFE, _SETUP),
     ("Callback", "on_init_end"): Move("setup", _STAGE, UNSAFE, _SETUP.replace("earlier", "later")),
 }
@@ -193,7 +214,9 @@ def _moved(info: ClassInfo, kind: str, function: Function, move: Move, file: Fil
     try:
         if move.merge_only and move.name not in info.methods:
             raise Unfit(f"the class has no `{move.name}`")
-        twins = [name for name in ("on_pretrain_routine_start", "on_pretrain_routine_end") if name in info.methods]
+        twins = [
+            name for name in ("on_pretrain_routine_start", "on_pretrain_routine_end") if name in info.methods
+        ]
         if old in twins[1:] and move.name not in info.methods:
             raise Unfit("the other pretrain hook moves first")
         edits: list[Edit] = move_hook(

@@ -1,8 +1,9 @@
 """Epoch-end hooks that receive the outputs of all steps.
 
-Lightning 2.0 removed ``training_epoch_end``, ``validation_epoch_end`` and ``test_epoch_end``. Where nobody reads the
-outputs, only the name changes. Else they are collected: by an append where a validation or test step returns, if
-that provably stores what 1.x stored, otherwise in the hook that receives each batch's outputs.
+Lightning 2.0 removed ``training_epoch_end``, ``validation_epoch_end`` and ``test_epoch_end``. Where nobody
+reads the outputs, only the name changes. Else they are collected: by an append where a validation or test
+step returns, if that provably stores what 1.x stored, otherwise in the hook that receives each batch's
+outputs.
 
 Before::
 
@@ -50,8 +51,8 @@ After::
             self.log("train_loss", torch.stack([o["loss"] for o in outputs]).mean())
             self._train_outputs.clear()
 
-A hook that somebody else calls or overrides keeps its body and its parameter as ``_validation_epoch_end(self, outputs)``;
-a new ``on_validation_epoch_end`` passes the outputs to it.
+A hook that somebody else calls or overrides keeps its body and its parameter as
+``_validation_epoch_end(self, outputs)``; a new ``on_validation_epoch_end`` passes the outputs to it.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ from trainer_upgrade.rules.support.reading import (
     class_kind,
     inner_nodes,
     positional,
+    self_attribute,
     self_name,
     super_calls,
 )
@@ -109,8 +111,10 @@ class EpochEnd:
                 yield _finding(info, stage, place, file)
             elif info.kind is None and not info.known and _looks_like_module(info, stage):
                 message = (
-                    f"`{stage.legacy}(outputs)` was removed in 2.0, and a base of `{info.name}` is out of sight: if it is "
-                    f"a LightningModule, collect the outputs in `{stage.batch_end}` and read them in `{stage.end}(self)`"
+                    f"`{stage.legacy}(outputs)` was removed in 2.0, and a base of `{info.name}` "
+                    f"is out of sight: if it is "
+                    f"a LightningModule, collect the outputs in `{stage.batch_end}` and read "
+                    f"them in `{stage.end}(self)`"
                 )
                 yield file.finding(_entry(stage), place, message, silent=False)
 
@@ -170,20 +174,25 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
     family = family_of(file, info, stage)
     member = family.member(info) if family is not None else None
     if family is None or member is None:
-        message = f"`{stage.legacy}` was removed in 2.0: what is assigned to it here must become `{stage.end}(self)`"
+        message = (
+            f"`{stage.legacy}` was removed in 2.0: what is assigned to it here must become "
+            f"`{stage.end}(self)`"
+        )
         return file.finding(entry, place, message, silent=False)
     reading = any(reads_outputs(each, stage) for each in family.members)
     if reading and stage.name == "train":
         reason = why_not_one(info)
         if reason is not None:
             message = (
-                f"`{stage.legacy}(outputs)` was removed in 2.0, and here {reason}: rewrite the optimization first, "
+                f"`{stage.legacy}(outputs)` was removed in 2.0, and here {reason}: rewrite the "
+                f"optimization first, "
                 f"then keep what you need on `self` in `training_step` and read it in `{stage.end}(self)`"
             )
             return file.finding(entry, place, message, silent=False)
     if reading and not all(inlinable(each, stage, file) for each in family.related):
         message = (
-            f"`{stage.legacy}(outputs)` was removed in 2.0, and so was `{stage.step_end}`, which supplied the outputs: "
+            f"`{stage.legacy}(outputs)` was removed in 2.0, and so was `{stage.step_end}`, which "
+            f"supplied the outputs: "
             f"call that at the end of `{stage.step}` first"
         )
         return file.finding(entry, place, message, silent=False)
@@ -192,7 +201,8 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
         fix: Fix | None = rewrite.fix(rewrite.applicability())
     except (Unfit, ValueError) as error:
         message = (
-            f"`{stage.legacy}(outputs)` was removed in 2.0 and cannot be rewritten here: {error}; collect the outputs "
+            f"`{stage.legacy}(outputs)` was removed in 2.0 and cannot be rewritten here: "
+            f"{error}; collect the outputs "
             f"in `{stage.batch_end}` and read them in `{stage.end}(self)`"
         )
         return file.finding(entry, place, message, silent=False)
@@ -228,11 +238,8 @@ def _looks_like_module(info: ClassInfo, stage: Stage) -> bool:
     if super_calls(function, stage.legacy):
         return True
     instance = self_name(function)
-    for node in inner_nodes(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == instance:
-            if node.attr in ("log", "log_dict", "trainer", "current_epoch", "global_step"):
-                return True
-    return False
+    own = {self_attribute(node, instance) for node in inner_nodes(function)}
+    return not own.isdisjoint(("log", "log_dict", "trainer", "current_epoch", "global_step"))
 
 
 def _hidden(info: ClassInfo, stage: Stage, file: FileContext) -> Iterator[Finding]:
@@ -250,7 +257,10 @@ def _hidden(info: ClassInfo, stage: Stage, file: FileContext) -> Iterator[Findin
             given = ", ".join(each.arg for each in arguments[1:])
             body = BodyEdits(file, function)
             body.head.append(f"super().{name}({given})")
-            message = f"`{name}` hides the one of `{base.name}`, which takes the place of `{stage.legacy}`: call it first"
+            message = (
+                f"`{name}` hides the one of `{base.name}`, which takes the place of "
+                f"`{stage.legacy}`: call it first"
+            )
             try:
                 edits = body.edits()
             except ValueError:

@@ -1,7 +1,7 @@
 """Epoch-end hooks of the new name that still take outputs, which 2.x does not pass.
 
-``on_train_epoch_end(outputs)`` was right from 1.0 to 1.4; the others are half a migration. With a default they are
-called and find nothing.
+``on_train_epoch_end(outputs)`` was right from 1.0 to 1.4; the others are half a migration. With a default
+they are called and find nothing.
 
 Before::
 
@@ -123,7 +123,9 @@ def _finding(
         fix = Fix(Applicability.SAFE, f"drop `{parameter.arg}`", tuple(edits)) if edits is not None else None
         return file.finding(entry, function, message, fix, silent=silent)
     if stage is None:
-        message += ": read `trainer.predict_loop.predictions`, which is flat (no list a loader) with one loader"
+        message += (
+            ": read `trainer.predict_loop.predictions`, which is flat (no list a loader) with one loader"
+        )
         return file.finding(entry, function, message, silent=silent)
     message += f": collect the outputs in `{stage.batch_end}`"
     try:
@@ -160,9 +162,7 @@ def _module_fix(info: ClassInfo, function: Function, stage: Stage, file: FileCon
     if any(stage.end in each.methods for each in related if each.node is not info.node):
         raise Unfit(f"another class of the hierarchy has `{stage.end}`, too")
     member = Member(info, function)
-    names = {
-        each.attr for one in related for each in ast.walk(one.node) if isinstance(each, ast.Attribute)
-    }
+    names = {each.attr for one in related for each in ast.walk(one.node) if isinstance(each, ast.Attribute)}
     store = next((each for each in stage.stores if each not in names), "")
     family = Family(stage, (member,), related, Form.INLINE, "", store, ())
     rewrite = HookRewrite(file, family, member)
@@ -172,7 +172,9 @@ def _module_fix(info: ClassInfo, function: Function, stage: Stage, file: FileCon
 def _callback_fix(
     info: ClassInfo, function: Function, parameter: ast.arg, stage: Stage, file: FileContext
 ) -> Fix:
-    if any(name in info.methods for name in (stage.start, stage.batch_end)) or super_calls(function, function.name):
+    if any(name in info.methods for name in (stage.start, stage.batch_end)) or super_calls(
+        function, function.name
+    ):
         raise Unfit(f"the callback has `{stage.start}` or `{stage.batch_end}` already")
     if returns(function):
         raise Unfit("it returns early")

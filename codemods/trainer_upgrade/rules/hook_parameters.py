@@ -186,9 +186,15 @@ def _renamed(
 def _transfer(kind: str, function: Function, file: FileContext) -> Iterator[Finding]:
     arguments = function.args
     expected = _TRANSFER[function.name]
-    if len(positional(function)) != expected + 1 or arguments.vararg is not None or arguments.kwarg is not None:
+    if (
+        len(positional(function)) != expected + 1
+        or arguments.vararg is not None
+        or arguments.kwarg is not None
+    ):
         return
-    by_hand = [each for each in references(file, function.name) if not each.upward and each.function is not function]
+    by_hand = [
+        each for each in references(file, function.name) if not each.upward and each.function is not function
+    ]
     default = "=0" if arguments.defaults or by_hand else ""
     items = parameter_items(function, file.module)
     name = "dataloader_idx: int" if items.annotated else "dataloader_idx"
@@ -196,7 +202,9 @@ def _transfer(kind: str, function: Function, file: FileContext) -> Iterator[Find
         default = " = 0"
     edits = [items.inserted(expected + 1, f"{name}{default}")]
     for call in super_calls(function, function.name):
-        if any(isinstance(each, ast.Starred) for each in call.args) or any(k.arg is None for k in call.keywords):
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(
+            k.arg is None for k in call.keywords
+        ):
             continue
         text = "dataloader_idx=dataloader_idx" if call.keywords else "dataloader_idx"
         inner = call_items(call, file.module)
@@ -217,10 +225,19 @@ def _batch(kind: str, function: Function, file: FileContext) -> Iterator[Finding
         rest = "outputs, batch, batch_idx" if end else "batch, batch_idx"
         if "train" not in function.name:
             rest += ", dataloader_idx=0"
-        yield _finding(kind, function, f"`{function.name}` is given the batch", "take it", [items.inserted(3, rest)], file)
+        yield _finding(
+            kind,
+            function,
+            f"`{function.name}` is given the batch",
+            "take it",
+            [items.inserted(3, rest)],
+            file,
+        )
     elif end and len(names) in (skip + 2, skip + 3) and names[skip] == "batch" and "idx" in names[skip + 1]:
         edit = items.inserted(skip + 1, "outputs")
-        yield _finding(kind, function, f"`{function.name}` is given the outputs first", "take them", [edit], file)
+        yield _finding(
+            kind, function, f"`{function.name}` is given the outputs first", "take them", [edit], file
+        )
 
 
 def _fit(kind: str, function: Function, file: FileContext) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Hooks that lost a parameter: the optimizer's index, ``on_tpu`` and its like, a training hook's ``dataloader_idx``.
+"""Hooks that lost a parameter: the optimizer's index, ``on_tpu``, a training hook's ``dataloader_idx``.
 
 2.x passes what is left by position, so an old signature fails, or takes the closure for the index.
 
@@ -23,8 +23,8 @@ After::
             dataloader_idx = 0
             print(dataloader_idx)
 
-A parameter that the body reads is given the value it always had; where that is not known (the index with several
-optimizers, ``on_tpu``) the hook is reported and left alone.
+A parameter that the body reads is given the value it always had; where that is not known (the index with
+several optimizers, ``on_tpu``) the hook is reported and left alone.
 """
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ def _gone(function: Function, change: Dropped) -> dict[str, ast.arg]:
         rest = len(names) - first
         expected = len(legacy) - first
         known = [each for each in legacy if each not in change.gone]
-        if INDEX.match(candidate) and candidate not in known:
-            found["optimizer_idx"] = parameters[first]
-        elif rest == expected and candidate not in known and len(names) == len(legacy):
+        if (INDEX.match(candidate) and candidate not in known) or (
+            rest == expected and candidate not in known and len(names) == len(legacy)
+        ):
             found["optimizer_idx"] = parameters[first]
     for each in (*parameters, *function.args.kwonlyargs):
         if each.arg in change.gone:
@@ -111,7 +111,12 @@ def _gone(function: Function, change: Dropped) -> dict[str, ast.arg]:
 
 
 def _finding(
-    info: ClassInfo, kind: str, function: Function, change: Dropped, gone: dict[str, ast.arg], file: FileContext
+    info: ClassInfo,
+    kind: str,
+    function: Function,
+    change: Dropped,
+    gone: dict[str, ast.arg],
+    file: FileContext,
 ) -> Finding:
     entry: Entry | str = catalogue.hook(kind, function.name) or catalogue.code(
         catalogue.Area.CALLBACK_HOOK, "Callback", "on_before_optimizer_step"
@@ -135,7 +140,9 @@ def _finding(
 
     def fix() -> Fix | None:
         try:
-            return _fix(info, function, change, gone, {key for key, nodes in reads.items() if nodes}, known, file)
+            return _fix(
+                info, function, change, gone, {key for key, nodes in reads.items() if nodes}, known, file
+            )
         except ValueError:
             return None
 
@@ -158,7 +165,11 @@ def _hook_calls(function: Function, name: str) -> list[ast.Call]:
     for node in inner_nodes(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name:
             first = node.args[0] if node.args else None
-            if isinstance(first, ast.Name) and first.id == instance and self_attribute(node.func, instance) is None:
+            if (
+                isinstance(first, ast.Name)
+                and first.id == instance
+                and self_attribute(node.func, instance) is None
+            ):
                 found.append(node)
     return found
 
@@ -215,4 +226,8 @@ def _fix(
 
 def _leaves_bare_star(function: Function, gone: dict[str, ast.arg]) -> bool:
     keyword_only = function.args.kwonlyargs
-    return bool(keyword_only) and function.args.vararg is None and all(each in gone.values() for each in keyword_only)
+    return (
+        bool(keyword_only)
+        and function.args.vararg is None
+        and all(each in gone.values() for each in keyword_only)
+    )

@@ -39,8 +39,10 @@ class Hparams:
     @on(ast.Assign, ast.AnnAssign)
     def check(self, node: ast.Assign | ast.AnnAssign, file: FileContext) -> Iterator[Finding]:
         """Look at an assignment."""
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        if node.value is None or not any(isinstance(t, ast.Attribute) and t.attr == "hparams" for t in targets):
+        targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if node.value is None or not any(
+            isinstance(t, ast.Attribute) and t.attr == "hparams" for t in targets
+        ):
             return
         function = file.enclosing_function(node)
         while function is not None and file.method_owner(function) is None:

@@ -1,7 +1,8 @@
 """Gradients inside of test and predict steps, which inference mode forbids.
 
-``trainer.test``, ``validate`` and ``predict`` run in ``torch.inference_mode`` since 1.7, which ``enable_grad`` cannot
-leave. Such a step is reported; the argument that turns the mode off is the Trainer's, wherever it is built.
+``trainer.test``, ``validate`` and ``predict`` run in ``torch.inference_mode`` since 1.7, which
+``enable_grad`` cannot leave. Such a step is reported; the argument that turns the mode off is the Trainer's,
+wherever it is built.
 
 Before::
 

@@ -48,7 +48,8 @@ def load_on_instance(node: ast.Call, file: FileContext) -> Iterator[Finding]:
     receiver = file.segment(called.value)
     if isinstance(file.parent(node), ast.Expr):
         message = (
-            f"`load_from_checkpoint` returns a new instance, which is thrown away here: `{receiver}` does not get the "
+            f"`load_from_checkpoint` returns a new instance, which is thrown away here: "
+            f"`{receiver}` does not get the "
             "weights; assign the result if that was meant"
         )
         yield file.finding(entry, node, message, silent=True)

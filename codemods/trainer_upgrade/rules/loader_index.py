@@ -14,7 +14,8 @@ After::
         def validation_step(self, batch, batch_idx, dataloader_idx=0): ...
 
     class Log(pl.Callback):
-        def on_validation_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx=0): ...
+        def on_validation_batch_end(self, trainer, pl_module, outputs, batch, batch_idx, dataloader_idx=0):
+        ...
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def _look(kind: str, function: Function, position: int, file: FileContext) -> It
     parameter = parameters[position]
     item = parameter_items(function, file.module).items[position + 1]
     equals = " = 0" if parameter.annotation is not None else "=0"
-    message = f"`{function.name}` is given `{parameter.arg}` only with several loaders: it needs the default 0"
+    message = (
+        f"`{function.name}` is given `{parameter.arg}` only with several loaders: it needs the default 0"
+    )
     entry = catalogue.hook(kind, function.name)
     fix = Fix(Applicability.SAFE, "give it the default 0", (Edit(item.end, item.end, equals),))
     yield file.finding(entry or "TRU221", function, message, fix, silent=False)

@@ -1,4 +1,4 @@
-"""Dicts of things to log that hooks of 0.x returned: ``log`` and ``progress_bar``, ignored since 1.3 without a word.
+"""Dicts of things to log that hooks of 0.x returned: ``log`` and ``progress_bar``, ignored since 1.3.
 
 Before::
 
@@ -183,7 +183,9 @@ def _shares(name: ast.Name, keys: set[str], file: FileContext) -> bool:
     if function is None:
         return True
     for node in inner_nodes(function):
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == name.id for t in node.targets
+        ):
             found = _names(node.value)
             if found is None or keys & set(found):
                 return True

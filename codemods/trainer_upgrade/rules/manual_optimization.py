@@ -61,7 +61,11 @@ class ManualOptimization:
 
 def _backward(node: ast.Call, file: FileContext) -> Iterator[Finding]:
     keywords = {each.arg for each in node.keywords if each.arg in ("optimizer", "opt")}
-    second = node.args[1] if len(node.args) > 1 and not any(isinstance(a, ast.Starred) for a in node.args) else None
+    second = (
+        node.args[1]
+        if len(node.args) > 1 and not any(isinstance(a, ast.Starred) for a in node.args)
+        else None
+    )
     if second is None and not keywords:
         return
     entry = catalogue.hook("LightningModule", "manual_backward") or "TRU235"
@@ -153,7 +157,7 @@ def _optimizer_for(
         if len(set(toggled)) == 1:
             return toggled[0], True
         names = _optimizer_names(function)
-        if isinstance(given, ast.Constant) and isinstance(given.value, int) and 0 <= given.value < len(names):
-            if names[given.value]:
-                return names[given.value], True
+        index_value = given.value if isinstance(given, ast.Constant) else None
+        if isinstance(index_value, int) and 0 <= index_value < len(names) and names[index_value]:
+            return names[index_value], True
     return f"{file.segment(called.value)}.optimizers()[{file.segment(given)}]", False

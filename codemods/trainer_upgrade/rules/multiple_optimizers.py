@@ -1,8 +1,8 @@
 """``training_step(..., optimizer_idx)``, and modules with several optimizers.
 
-2.x refuses any ``optimizer_idx`` in ``training_step``. With one optimizer, or with manual optimization, 1.x never passed
-it: the parameter goes, and what the body reads is its default. With several optimizers and automatic
-optimization the step must be rewritten; the message says how.
+2.x refuses any ``optimizer_idx`` in ``training_step``. With one optimizer, or with manual optimization, 1.x
+never passed it: the parameter goes, and what the body reads is its default. With several optimizers and
+automatic optimization the step must be rewritten; the message says how.
 
 Before::
 
@@ -106,13 +106,21 @@ def _finding(info: ClassInfo, step: Function, parameter: ast.arg, file: FileCont
         return file.finding(entry, step, message, silent=False)
     if not manual and count is not Count.ONE:
         how = _HOW.format(name=name)
-        several = "several optimizers need manual optimization" if count is Count.MANY else (
-            "how many optimizers there are is decided at run time; with one, drop the parameter; with several"
+        several = (
+            "several optimizers need manual optimization"
+            if count is Count.MANY
+            else (
+                "how many optimizers there are is decided at run time; with one, drop the "
+                "parameter; with several"
+            )
         )
         return file.finding(entry, step, f"2.x passes no `{name}`: {several}: {how}", silent=False)
     read = bool(name_nodes(step, info.module, name))
     if read and default is None:
-        message = f"2.x passes no `{name}`, which the step reads although 1.x never passed it here: take it out by hand"
+        message = (
+            f"2.x passes no `{name}`, which the step reads although 1.x never passed it "
+            f"here: take it out by hand"
+        )
         return file.finding(entry, step, message, silent=False)
     why = "manual optimization" if manual else "one optimizer"
     message = f"2.x refuses `{name}` in `training_step`, which 1.x never passed with {why}: drop it"
@@ -150,11 +158,12 @@ def _fix(
         for reference in references(file, "training_step"):
             call = reference.module.scopes.parents.get(reference.node)
             near = reference.owner is not None and (
-                reference.owner.node is info.node or info.node in {each.node for each in reference.owner.ancestors()}
+                reference.owner.node is info.node
+                or info.node in {each.node for each in reference.owner.ancestors()}
             )
-            if near and not reference.upward and reference.module.path == file.module.path:
-                if isinstance(call, ast.Call) and call.func is reference.node:
-                    calls.append(call)
+            here = not reference.upward and reference.module.path == file.module.path
+            if near and here and isinstance(call, ast.Call) and call.func is reference.node:
+                calls.append(call)
         for call in calls:
             dropped = drop_call_arguments(file, call, {position}, {parameter.arg})
             if dropped is None:

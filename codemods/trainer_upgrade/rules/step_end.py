@@ -1,7 +1,7 @@
-"""``training_step_end``, ``validation_step_end`` and ``test_step_end``, which 2.x never calls, without a word.
+"""``training_step_end``, ``validation_step_end`` and ``test_step_end``, which 2.x never calls.
 
-Outside of ``dp`` they received what the step returned, and what they returned took its place. (Under ``dp``, which is
-gone, they received what all devices returned.)
+Outside of ``dp`` they received what the step returned, and what they returned took its place. (Under ``dp``,
+which is gone, they received what all devices returned.)
 
 Before::
 
@@ -99,8 +99,12 @@ def _edits(info: ClassInfo, function: Function, stage: Stage, file: FileContext)
         raise Unfit("the step is decorated")
     if len(positional(function)) != 2 or function not in info.node.body:
         raise Unfit("it takes more than the outputs")
-    below = any(name in each.methods for each in info.subclasses() for name in (stage.step, stage.step_end, helper))
-    if below or any(name in each.methods for each in info.ancestors()[1:] for name in (stage.step_end, helper)):
+    below = any(
+        name in each.methods for each in info.subclasses() for name in (stage.step, stage.step_end, helper)
+    )
+    if below or any(
+        name in each.methods for each in info.ancestors()[1:] for name in (stage.step_end, helper)
+    ):
         raise Unfit("other classes of the hierarchy have the step or the hook, too")
     if helper in info.methods or super_calls(function, stage.step_end):
         raise Unfit(f"the name `{helper}` is taken, or the base's hook is called")

@@ -1,7 +1,7 @@
 """Truncated backpropagation through time, which 2.x does not do, without a word.
 
-``truncated_bptt_steps``, ``tbptt_split_batch`` and the ``hiddens`` of ``training_step`` are reported. The rewrite needs
-decisions (which dimension is time, when schedulers step), so it is left to a person:
+``truncated_bptt_steps``, ``tbptt_split_batch`` and the ``hiddens`` of ``training_step`` are reported. The
+rewrite needs decisions (which dimension is time, when schedulers step), so it is left to a person:
 
 Before::
 
@@ -52,9 +52,11 @@ from trainer_upgrade.rules.support.reading import (
 __all__ = ["TruncatedBptt"]
 
 _HOW = (
-    "2.x trains on the whole sequence and says nothing: set `self.automatic_optimization = False`, split the batch "
+    "2.x trains on the whole sequence and says nothing: set `self.automatic_optimization = "
+    "False`, split the batch "
     "along time in `training_step`, and for each chunk compute the loss, `zero_grad()`, "
-    "`self.manual_backward(loss)`, `step()`, then detach the hidden state; clip with `self.clip_gradients` and step "
+    "`self.manual_backward(loss)`, `step()`, then detach the hidden state; clip with "
+    "`self.clip_gradients` and step "
     "schedulers once a batch yourself"
 )
 

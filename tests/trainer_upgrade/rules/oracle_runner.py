@@ -1,7 +1,7 @@
-"""Runs scripts under the Lightning of this interpreter: ``python oracle_runner.py < scripts.json > results.json``.
+"""Runs scripts under this interpreter's Lightning: ``python oracle_runner.py < scripts.json > results.json``.
 
-Input: ``{name: source}``. Each source sees ``pl``, ``torch``, ``nn``, ``F``, loaders made by ``data(n)`` and ``record(...)``.
-Output: ``{name: {"error": …, "records": …, "weights": …, "metrics": …, "steps": …}}``.
+Input: ``{name: source}``. Each source sees ``pl``, ``torch``, ``nn``, ``F``, loaders made by ``data(n)`` and
+``record(...)``. Output: ``{name: {"error": …, "records": …, "weights": …, "metrics": …, "steps": …}}``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,10 @@ def module(text: str) -> str:
 
 
 RENAMED = {
-    "outputs are never read": ("def validation_epoch_end(self, outputs):", "def on_validation_epoch_end(self):"),
+    "outputs are never read": (
+        "def validation_epoch_end(self, outputs):",
+        "def on_validation_epoch_end(self):",
+    ),
     "an underscore": ("def training_epoch_end(self, _):", "def on_train_epoch_end(self):"),
     "an annotation": (
         "def test_epoch_end(self, outs: list) -> None:",
@@ -125,18 +128,37 @@ APPENDS = {
     ),
     "the name output is taken": (
         "output = self.net(batch)" + NL + "return output, 1",
-        "output = self.net(batch)" + NL + "step_output = output, 1" + NL
-        + "self._validation_outputs.append(step_output)" + NL + "return step_output",
+        "output = self.net(batch)"
+        + NL
+        + "step_output = output, 1"
+        + NL
+        + "self._validation_outputs.append(step_output)"
+        + NL
+        + "return step_output",
     ),
     "another return gives None": (
         "if batch_idx:" + NL + "    return None" + NL + "return 2 * batch",
-        "if batch_idx:" + NL + "    return None" + NL + "output = 2 * batch" + NL
-        + "self._validation_outputs.append(output)" + NL + "return output",
+        "if batch_idx:"
+        + NL
+        + "    return None"
+        + NL
+        + "output = 2 * batch"
+        + NL
+        + "self._validation_outputs.append(output)"
+        + NL
+        + "return output",
     ),
     "several lines and a comment": (
-        'return {' + NL + '    "x": batch,  # why' + NL + "}  # end",
-        'output = {' + NL + '    "x": batch,  # why' + NL + "}  # end" + NL
-        + "self._validation_outputs.append(output)" + NL + "return output",
+        "return {" + NL + '    "x": batch,  # why' + NL + "}  # end",
+        "output = {"
+        + NL
+        + '    "x": batch,  # why'
+        + NL
+        + "}  # end"
+        + NL
+        + "self._validation_outputs.append(output)"
+        + NL
+        + "return output",
     ),
 }
 
@@ -165,7 +187,8 @@ def test_elsewhere_the_batch_end_hook_collects(step: str) -> None:
     [
         pytest.param("\n    test_step = validation_step\n", id="the step has another name, too"),
         pytest.param(
-            "\n    def test_step(self, batch, batch_idx):\n        return self.validation_step(batch, batch_idx)\n",
+            "\n    def test_step(self, batch, batch_idx):\n        return "
+            "self.validation_step(batch, batch_idx)\n",
             id="the step is called by another",
         ),
         pytest.param(
@@ -187,7 +210,8 @@ ENDINGS = {
     ),
     "a helper that may keep the list": (
         'return self.summarise(outputs, "test")',
-        "outputs = self._test_outputs\n        self.summarise(outputs, \"test\")\n        self._test_outputs = []",
+        'outputs = self._test_outputs\n        self.summarise(outputs, "test")\n        '
+        "self._test_outputs = []",
     ),
     "the outputs themselves": (
         "self.n = len(outputs)\n        return outputs",
@@ -196,7 +220,8 @@ ENDINGS = {
     ),
     "early": (
         "if not outputs:\n            return\n        self.log('n', len(outputs))",
-        "outputs = self._test_outputs\n        self._test_outputs = []\n        if not outputs:\n            return\n"
+        "outputs = self._test_outputs\n        self._test_outputs = []\n        if not outputs:\n"
+        "            return\n"
         "        self.log('n', len(outputs))",
     ),
     "after a docstring": (
@@ -206,7 +231,8 @@ ENDINGS = {
     ),
     "rebinding": (
         "outputs = [o for o in outputs if o]\n        self.n = len(outputs)",
-        "outputs = self._test_outputs\n        outputs = [o for o in outputs if o]\n        self.n = len(outputs)\n"
+        "outputs = self._test_outputs\n        outputs = [o for o in outputs if o]\n        "
+        "self.n = len(outputs)\n"
         "        self._test_outputs.clear()",
     ),
     "kept on the module": (
@@ -440,7 +466,10 @@ class Net(Base):
 def test_a_hook_and_its_override_in_another_file_change_together() -> None:
     done = testing.upgrade_files({"base.py": BASE, "net.py": SUB}, target="lightning")
     # No step in sight of the base: one loader or several.
-    assert "        self._validation_epoch_end(outputs[0] if len(outputs) == 1 else outputs)\n" in done["base.py"]
+    assert (
+        "        self._validation_epoch_end(outputs[0] if len(outputs) == 1 else outputs)\n"
+        in done["base.py"]
+    )
     assert "    def _validation_epoch_end(self, outputs):" in done["base.py"]
     assert "    def _validation_epoch_end(self, outs):" in done["net.py"]
     assert "        super()._validation_epoch_end(outs[1:])" in done["net.py"]
@@ -462,13 +491,17 @@ def test_a_hook_that_only_passes_on_the_outputs_is_renamed_with_its_base() -> No
     done = testing.upgrade_files(
         {
             "base.py": BASE.replace("len(outputs)", "self.n"),
-            "net.py": "from base import Base\n\nclass Net(Base):\n    def validation_epoch_end(self, outputs):\n"
+            "net.py": "from base import Base\n\nclass Net(Base):\n    def "
+            "validation_epoch_end(self, outputs):\n"
             "        super().validation_epoch_end(outputs)\n        print()\n",
         },
         target="lightning",
     )
     assert "    def on_validation_epoch_end(self):\n        self.log" in done["base.py"]
-    assert "    def on_validation_epoch_end(self):\n        super().on_validation_epoch_end()\n" in done["net.py"]
+    assert (
+        "    def on_validation_epoch_end(self):\n        super().on_validation_epoch_end()\n"
+        in done["net.py"]
+    )
 
 
 def test_calls_by_hand_find_the_method_that_takes_outputs() -> None:
@@ -486,9 +519,12 @@ def test_calls_by_hand_find_the_method_that_takes_outputs() -> None:
 def test_a_subclass_must_not_hide_what_the_base_collects() -> None:
     done = testing.upgrade_files(
         {
-            "base.py": BASE.replace("    def validation_epoch_end", "    x = 1\n\n    def validation_epoch_end"),
+            "base.py": BASE.replace(
+                "    def validation_epoch_end", "    x = 1\n\n    def validation_epoch_end"
+            ),
             "net.py": "from base import Base\n\nclass Net(Base):\n    def on_validation_epoch_start(self):\n"
-            "        print()\n\n    def on_validation_epoch_end(self):\n        super().on_validation_epoch_end()\n",
+            "        print()\n\n    def on_validation_epoch_end(self):\n        "
+            "super().on_validation_epoch_end()\n",
         },
         target="lightning",
     )
@@ -524,7 +560,8 @@ MANUAL = {
         "several optimizers",
     ),
     "truncated backpropagation": (
-        "    truncated_bptt_steps = 2\n\n    def training_epoch_end(self, outputs):\n        print(outputs)\n",
+        "    truncated_bptt_steps = 2\n\n    def training_epoch_end(self, outputs):\n        "
+        "print(outputs)\n",
         "truncated backpropagation",
     ),
     "outputs by *args": (
@@ -547,7 +584,9 @@ MANUAL = {
 def test_what_has_no_sure_rewrite_is_reported_with_its_reason(body: str, why: str) -> None:
     source = module("class Net(pl.LightningModule):\n" + body)
     assert testing.upgrade(source, target="lightning", unsafe=True) == source
-    messages = [each.message for each in testing.findings(source) if each.code in ("TRU200", "TRU201", "TRU202")]
+    messages = [
+        each.message for each in testing.findings(source) if each.code in ("TRU200", "TRU201", "TRU202")
+    ]
     assert len(messages) == 1
     assert why in messages[0]
 
@@ -573,7 +612,8 @@ NOOPS = {
     "already upgraded": (
         "import pytorch_lightning as pl\n\nclass Net(pl.LightningModule):\n"
         "    def on_validation_epoch_start(self):\n        self._validation_outputs = []\n\n"
-        "    def on_validation_epoch_end(self):\n        outputs = self._validation_outputs\n        print(outputs)\n"
+        "    def on_validation_epoch_end(self):\n        outputs = self._validation_outputs\n    "
+        "    print(outputs)\n"
     ),
     "a method of that name on something else": (
         "import pytorch_lightning as pl\nfrom other import Adapter\n\nclass Net(pl.LightningModule):\n"
@@ -586,11 +626,13 @@ NOOPS = {
     "a subclass of an upgraded class that calls super": (
         "import pytorch_lightning as pl\n\nclass Base(pl.LightningModule):\n"
         "    def on_validation_epoch_end(self):\n        print(self._validation_outputs)\n\n"
-        "class Net(Base):\n    def on_validation_epoch_end(self):\n        super().on_validation_epoch_end()\n"
+        "class Net(Base):\n    def on_validation_epoch_end(self):\n        "
+        "super().on_validation_epoch_end()\n"
     ),
     "a mixin that callbacks and modules share": (
         "import pytorch_lightning as pl\n\nclass Mixin:\n    def validation_epoch_end(self, outputs):\n"
-        "        print(outputs)\n\nclass A(Mixin, pl.LightningModule): ...\n\nclass B(Mixin, pl.Callback): ...\n"
+        "        print(outputs)\n\nclass A(Mixin, pl.LightningModule): ...\n\nclass B(Mixin, "
+        "pl.Callback): ...\n"
     ),
 }
 
@@ -602,7 +644,8 @@ def test_left_alone(source: str) -> None:
 
 def test_a_base_out_of_sight_is_reported_and_not_touched() -> None:
     source = (
-        "from projectlib import Task\n# lightning\n\nclass Net(Task):\n    def validation_epoch_end(self, outputs):\n"
+        "from projectlib import Task\n# lightning\n\nclass Net(Task):\n    def "
+        "validation_epoch_end(self, outputs):\n"
         "        super().validation_epoch_end(outputs)\n        self.log('n', len(outputs))\n"
     )
     (found,) = testing.check_noop(source, target="lightning", codes=["TRU201"])
@@ -633,7 +676,9 @@ def test_the_user_has_a_method_of_the_private_name() -> None:
 @pytest.mark.parametrize(
     ("training", "expected"),
     [
-        pytest.param("self, batch, batch_idx", Applicability.SAFE, id="no index: 1.x took one optimizer only"),
+        pytest.param(
+            "self, batch, batch_idx", Applicability.SAFE, id="no index: 1.x took one optimizer only"
+        ),
         pytest.param("self, *args", Applicability.UNSAFE, id="any number of optimizers"),
     ],
 )

@@ -1,7 +1,7 @@
 """The same numbers before and after: legacy scripts on Lightning 1.9.5, what the rules make of them on 2.6.6.
 
-``RELIGHT_ORACLE_1_9_5`` and ``RELIGHT_ORACLE_2_6_6`` name the two interpreters. All scripts of a release run in one
-process; what they record, log and learn must be equal.
+``RELIGHT_ORACLE_1_9_5`` and ``RELIGHT_ORACLE_2_6_6`` name the two interpreters. All scripts of a release run
+in one process; what they record, log and learn must be equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import pytest
 from trainer_upgrade import testing
 
 RUNNER = Path(__file__).with_name("oracle_runner.py")
-HEAD = "import pytorch_lightning as pl\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
+HEAD = (
+    "import pytorch_lightning as pl\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
+)
 BASE = """
 class Base(pl.LightningModule):
     def __init__(self):
@@ -322,7 +324,8 @@ class Model(Base):
     def on_before_optimizer_step(self, optimizer, optimizer_idx):
         record(float(self.net.weight.grad.sum()))
 
-    def configure_gradient_clipping(self, optimizer, optimizer_idx, gradient_clip_val, gradient_clip_algorithm):
+    def configure_gradient_clipping(self, optimizer, optimizer_idx, gradient_clip_val=None,
+                                    gradient_clip_algorithm=None):
         record("clip", optimizer_idx)
         self.clip_gradients(optimizer, gradient_clip_val=0.2, gradient_clip_algorithm="norm")
 

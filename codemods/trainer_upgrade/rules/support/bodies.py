@@ -176,7 +176,7 @@ def _row_end(file: FileContext, row: int) -> int:
 
 
 def reserve(file: FileContext, node: ast.ClassDef, method: str) -> Edit:
-    """Return an edit that changes nothing, but lets two fixes that define one method of a class wait for each other.
+    """Return an edit that changes nothing, but lets fixes that define the same method wait for each other.
 
     Fixes whose edits touch are not made in the same pass, so the second sees what the first has defined.
     """

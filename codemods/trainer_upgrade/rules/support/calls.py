@@ -38,6 +38,6 @@ def drop_call_arguments(
         if isinstance(node, ast.keyword):
             if node.arg in keywords:
                 drop.append(position)
-        elif call.args.index(node) in positions:
+        elif any(each is node and place in positions for place, each in enumerate(call.args)):
             drop.append(position)
     return items.without(drop)

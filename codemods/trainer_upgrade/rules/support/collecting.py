@@ -1,7 +1,7 @@
 """Code that collects what the steps return: a list made empty, filled, and read.
 
-Nothing is stored that the old hook did not get: ``None`` is left out, a training entry is the dict that the batch-end
-hook receives, and with several loaders there is a list for each.
+Nothing is stored that the old hook did not get: ``None`` is left out, a training entry is the dict that the
+batch-end hook receives, and with several loaders there is a list for each.
 """
 
 from __future__ import annotations
@@ -229,9 +229,12 @@ def _mentions(info: ClassInfo, name: str) -> bool:
 def _super_init(init: Function) -> ast.stmt | None:
     """Return the statement at the top of ``__init__`` that calls the base's."""
     for statement in init.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            called = statement.value.func
-            if isinstance(called, ast.Attribute) and called.attr == "__init__":
-                if is_super(called.value) or isinstance(called.value, (ast.Name, ast.Attribute)):
-                    return statement
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        function = called.func if isinstance(called, ast.Call) else None
+        if isinstance(function, ast.Attribute) and function.attr == "__init__":
+            owner = function.value
+            # Net.__init__(self), but not self.part.__init__()
+            root = owner.value if isinstance(owner, ast.Attribute) else owner
+            if is_super(owner) or (isinstance(root, ast.Name) and root.id != "self"):
+                return statement
     return None

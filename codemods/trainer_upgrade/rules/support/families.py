@@ -30,8 +30,8 @@ __all__ = ["Family", "Form", "Member", "family_of", "migrated"]
 class Form(Enum):
     """What the upgrade does with the old hook.
 
-    ``RENAME``: nobody reads the outputs: only the name and the parameter change. ``INLINE``: the hook reads what
-    was collected. ``SPLIT``: the old body stays a method that takes the outputs, because somebody else
+    ``RENAME``: nobody reads the outputs: only the name and the parameter change. ``INLINE``: the hook reads
+    what was collected. ``SPLIT``: the old body stays a method that takes the outputs, because somebody else
     calls or overrides it, and a new hook calls it.
     """
 
@@ -98,7 +98,7 @@ class Family:
         return not any(self.member(each) for each in info.ancestors()[1:])
 
     def above(self, info: ClassInfo) -> bool | None:
-        """Whether ``super().<hook>`` in a class reaches another member; ``None`` when it depends on who asks."""
+        """Whether ``super().<hook>`` reaches another member; ``None`` when it depends on who asks."""
         if any(self.member(each) for each in info.ancestors()[1:]):
             return True
         answers = set()
@@ -125,7 +125,7 @@ def family_of(file: FileContext, info: ClassInfo, stage: Stage) -> Family | None
 
 
 def migrated(info: ClassInfo, stage: Stage) -> str | None:
-    """Return the method that an upgraded hook of a class (or of one it derives from) passes its outputs to."""
+    """Return the method that an upgraded hook of a class or its bases passes the outputs to."""
     for each in info.ancestors():
         hook = each.methods.get(stage.end)
         if hook is None:
@@ -170,7 +170,7 @@ def _defines(info: ClassInfo, stage: Stage) -> Member | None:
 
 
 def _waiting(info: ClassInfo, stage: Stage) -> str | None:
-    """Return the private method of a class whose base is yet to be upgraded: nobody but ``super()`` mentions it."""
+    """Return the private method of a class whose base is yet to be upgraded: only ``super()`` mentions it."""
     if not any(stage.legacy in each.methods for each in info.ancestors()[1:]):
         return None
     for helper in stage.helpers:

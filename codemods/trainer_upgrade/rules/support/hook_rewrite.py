@@ -208,7 +208,11 @@ class HookRewrite:
         reading = any(reads_outputs(each, stage) for each in family.members)
         store = self._store() if reading else ""
         collected = self._collect(store, append=False) if reading else Collected()
-        lines = self._passing(store, loaders(self.info, stage))
+        if not reading and len(family.members) == 1 and not family.calls and self.member.alias is None:
+            self._drop_parameter()
+            lines = [f"self.{helper}()"]
+        else:
+            lines = self._passing(store, loaders(self.info, stage))
         own = self.info.methods.get(stage.end)
         if own is not None:
             self._merge(own, lines)
@@ -333,9 +337,9 @@ class HookRewrite:
         """Rename the hook where the class body mentions it: ``test_epoch_end = validation_epoch_end``."""
         legacy = self.stage.legacy
         for statement in self.info.node.body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
-                if statement.value.id == legacy:
-                    self.edits.append(self.file.edit(statement.value, name))
+            value = statement.value if isinstance(statement, ast.Assign) else None
+            if isinstance(value, ast.Name) and value.id == legacy:
+                self.edits.append(self.file.edit(value, name))
 
     def _own_calls(self, helper: str) -> None:
         for reference in self.family.calls:

@@ -1,7 +1,7 @@
 """Parameters of the hooks whose signature changed, as 1.x had them and as 2.x has them.
 
-Positions are counted without ``self``. 2.x passes most of these arguments by position, so what counts is where a
-parameter stands; a name only tells an old signature from a new one of the same length.
+Positions are counted without ``self``. 2.x passes most of these arguments by position, so what counts is
+where a parameter stands; a name only tells an old signature from a new one of the same length.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ INDEXED: dict[tuple[str, str], Indexed] = {}
 for _stage in ("validation", "test", "predict"):
     INDEXED["LightningModule", f"{_stage}_step"] = Indexed(2)
     INDEXED["LightningModule", f"on_{_stage}_batch_start"] = Indexed(2)
-    INDEXED["LightningModule", f"on_{_stage}_batch_end"] = Indexed(3, ("batch", "batch_idx", "dataloader_idx"))
+    INDEXED["LightningModule", f"on_{_stage}_batch_end"] = Indexed(
+        3, ("batch", "batch_idx", "dataloader_idx")
+    )
     INDEXED["Callback", f"on_{_stage}_batch_start"] = Indexed(4)
     INDEXED["Callback", f"on_{_stage}_batch_end"] = Indexed(
         5, ("trainer", "pl_module", "batch", "batch_idx", "dataloader_idx")

@@ -1,7 +1,7 @@
 """Lists between parentheses in the source: parameters of a function, arguments of a call.
 
-``ast`` knows where a parameter's name is, not where its comma or its comment is; here the text is split at its
-commas by the tokenizer, so that one item can go, or come, and the rest stays as it was typed.
+``ast`` knows where a parameter's name is, not where its comma or its comment is; here the text is split at
+its commas by the tokenizer, so that one item can go, or come, and the rest stays as it was typed.
 """
 
 from __future__ import annotations

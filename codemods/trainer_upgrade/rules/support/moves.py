@@ -1,7 +1,8 @@
 """Moving a hook's body to the hook that took its place.
 
-Where the class has no hook of the new name the old one is renamed, with the new parameters. Where it has one, the
-old one becomes a private method that the new one calls: no body is copied, no two definitions of a name arise.
+Where the class has no hook of the new name the old one is renamed, with the new parameters. Where it has
+one, the old one becomes a private method that the new one calls: no body is copied, no two definitions of a
+name arise.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def move_hook(
         info: The class.
         function: The old hook.
         name: The new hook.
-        parameters: The new hook's parameters, ``self`` aside; those of the old one must be the first of them, or a
+        parameters: The new hook's parameters, ``self`` aside; those of the old one must be the first of
+        them, or a
             part of them in this order.
         guard: Lines for the begin of the body when the hook is renamed.
         condition: Condition under which the new hook calls the old body when both exist.
@@ -61,7 +63,9 @@ def move_hook(
     if set(decorators(function)) & {"staticmethod", "classmethod", "property"}:
         raise Unfit(f"`{old}` is no plain method")
     by_hand = [each for each in references(file, old) if each.owner is not None and not each.upward]
-    if any(each.owner is not None and each.owner.node in {r.node for r in _relatives(info)} for each in by_hand):
+    if any(
+        each.owner is not None and each.owner.node in {r.node for r in _relatives(info)} for each in by_hand
+    ):
         raise Unfit(f"`{old}` is called by hand")
     above = [each for each in info.ancestors()[1:] if old in each.methods]
     if super_calls(function, old) and above:
@@ -166,4 +170,3 @@ def _merged(
         return [name_edit(file, function, helper), *body.edits()]
     except ValueError as error:
         raise Unfit(str(error)) from error
-

@@ -30,7 +30,7 @@ class Count(Enum):
 
 
 def manual_optimization(info: ClassInfo) -> bool:
-    """Whether a class or a visible base sets ``automatic_optimization = False`` (and none sets it otherwise)."""
+    """Whether a class or a visible base sets ``automatic_optimization = False``, and none otherwise."""
     values: list[ast.expr | None] = []
     for each in info.ancestors():
         values += assigned_to_self(each, "automatic_optimization")
@@ -161,9 +161,10 @@ def _named(name: ast.Name, owner: ClassInfo, function: Function, depth: int) -> 
         for target in targets:
             if isinstance(target, ast.Name) and target.id == name.id and isinstance(node, ast.Assign):
                 values.append(node.value)
-            elif isinstance(target, (ast.Tuple, ast.List)):
-                if any(isinstance(each, ast.Name) and each.id == name.id for each in target.elts):
-                    return Count.UNKNOWN
+            elif isinstance(target, (ast.Tuple, ast.List)) and any(
+                isinstance(each, ast.Name) and each.id == name.id for each in target.elts
+            ):
+                return Count.UNKNOWN
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

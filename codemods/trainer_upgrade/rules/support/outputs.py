@@ -62,8 +62,8 @@ def _own_step(info: ClassInfo, name: str) -> Function | None:
 def loaders(info: ClassInfo, stage: Stage) -> Loaders:
     """Say how many loaders a stage has, judged by what the steps accept.
 
-    1.x passed ``dataloader_idx`` only with several loaders, by keyword: a step that requires it had several, one
-    that does not take it had one.
+    1.x passed ``dataloader_idx`` only with several loaders, by keyword: a step that requires it had several,
+    one that does not take it had one.
     """
     if stage.name == "train":
         return "one"
@@ -123,10 +123,8 @@ def _dict_like(value: ast.expr | None) -> bool:
 
 def _assigned(function: Function, name: str) -> list[ast.expr | None]:
     """Return what a local name may hold; ``None`` for what is not a plain assignment."""
-    found: list[ast.expr | None] = []
-    for argument in ast.walk(function.args):
-        if isinstance(argument, ast.arg) and argument.arg == name:
-            found.append(None)
+    parameters = (each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg))
+    found: list[ast.expr | None] = [None for each in parameters if each == name]
     plain: set[ast.AST] = set()
     for node in inner_nodes(function):
         if isinstance(node, ast.Assign):
@@ -140,14 +138,8 @@ def _assigned(function: Function, name: str) -> list[ast.expr | None]:
                 found.append(node.value)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             plain.add(node.target)  # a number stays one
-    for node in inner_nodes(function):
-        if (
-            isinstance(node, ast.Name)
-            and node.id == name
-            and not isinstance(node.ctx, ast.Load)
-            and node not in plain
-        ):
-            found.append(None)
+    bound = (each for each in inner_nodes(function) if isinstance(each, ast.Name) and each.id == name)
+    found += [None for each in bound if not isinstance(each.ctx, ast.Load) and each not in plain]
     return found
 
 
@@ -213,7 +205,7 @@ def _ends(function: Function) -> bool:
 
 
 def appendable(file: FileContext, info: ClassInfo, stage: Stage) -> ast.Return | None:
-    """Return the one place where a step returns its outputs, if appending there stores exactly what 1.x stored."""
+    """Return the one place where a step returns its outputs, if an append there stores what 1.x stored."""
     step = info.methods.get(stage.step)
     if step is None or stage.name == "train" or step.decorator_list or isinstance(step, ast.AsyncFunctionDef):
         return None

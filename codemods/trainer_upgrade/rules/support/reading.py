@@ -140,7 +140,7 @@ def self_attribute(node: ast.AST, instance: str | None) -> str | None:
 
 
 def assigned_to_self(info: ClassInfo, name: str) -> list[ast.expr | None]:
-    """Return the values that a class gives to an attribute: in its body, and to ``self.name`` in its methods."""
+    """Return the values that a class gives to an attribute, in its body and in its methods."""
     found: list[ast.expr | None] = []
     for statement in info.node.body:
         for target, value in _targets(statement):

@@ -1,4 +1,4 @@
-"""Where the project mentions a method of a class: ``self.validation_step``, ``model.validation_epoch_end(x)``."""
+"""Where the project mentions a method: ``self.validation_step``, ``model.validation_epoch_end(x)``."""
 
 from __future__ import annotations
 
