@@ -82,7 +82,7 @@ from trainer_upgrade.rules.support.reading import (
     super_calls,
 )
 from trainer_upgrade.rules.support.references import receiver
-from trainer_upgrade.rules.support.stages import BY_LEGACY, STAGES, Stage
+from trainer_upgrade.rules.support.stages import BY_LEGACY, OLDER, STAGES, Stage
 
 __all__ = ["EpochEnd"]
 
@@ -117,6 +117,16 @@ class EpochEnd:
                     f"them in `{stage.end}(self)`"
                 )
                 yield file.finding(_entry(stage), place, message, silent=False)
+
+        for stage in OLDER:
+            function = info.methods.get(stage.legacy)
+            if function is None or len(positional(function)) != 2 or class_kind(info, file) != _MODULE:
+                continue
+            family = family_of(file, info, stage)
+            newer = f"{stage.step.removesuffix('_step')}_epoch_end"
+            if family is None or family.calls or any(newer in each.methods for each in family.related):
+                continue  # a method of the user's own
+            yield _finding(info, stage, function, file)
 
     @on(ast.Attribute)
     def calls(self, node: ast.Attribute, file: FileContext) -> Iterator[Finding]:
@@ -175,7 +185,7 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
     member = family.member(info) if family is not None else None
     if family is None or member is None:
         message = (
-            f"`{stage.legacy}` was removed in 2.0: what is assigned to it here must become "
+            f"`{stage.legacy}` was removed in {_release(stage)}: what is assigned to it here must become "
             f"`{stage.end}(self)`"
         )
         return file.finding(entry, place, message, silent=False)
@@ -184,16 +194,15 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
         reason = why_not_one(info)
         if reason is not None:
             message = (
-                f"`{stage.legacy}(outputs)` was removed in 2.0, and here {reason}: rewrite the "
+                f"`{stage.legacy}(outputs)` was removed in {_release(stage)}, and here {reason}: rewrite the "
                 f"optimization first, "
                 f"then keep what you need on `self` in `training_step` and read it in `{stage.end}(self)`"
             )
             return file.finding(entry, place, message, silent=False)
     if reading and not all(inlinable(each, stage, file) for each in family.related):
         message = (
-            f"`{stage.legacy}(outputs)` was removed in 2.0, and so was `{stage.step_end}`, which "
-            f"supplied the outputs: "
-            f"call that at the end of `{stage.step}` first"
+            f"`{stage.legacy}(outputs)` was removed in {_release(stage)}, and so was `{stage.step_end}`, "
+            f"which supplied the outputs: call that at the end of `{stage.step}` first"
         )
         return file.finding(entry, place, message, silent=False)
     rewrite = HookRewrite(file, family, member)
@@ -201,12 +210,12 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
         fix: Fix | None = rewrite.fix(rewrite.applicability())
     except (Unfit, ValueError) as error:
         message = (
-            f"`{stage.legacy}(outputs)` was removed in 2.0 and cannot be rewritten here: "
+            f"`{stage.legacy}(outputs)` was removed in {_release(stage)} and cannot be rewritten here: "
             f"{error}; collect the outputs "
             f"in `{stage.batch_end}` and read them in `{stage.end}(self)`"
         )
         return file.finding(entry, place, message, silent=False)
-    message = f"`{stage.legacy}(outputs)` was removed in 2.0: " + (
+    message = f"`{stage.legacy}(outputs)` was removed in {_release(stage)}: " + (
         f"collect the outputs yourself and read them in `{stage.end}(self)`"
         if reading
         else f"its outputs are never read, so `{stage.end}(self)` does"
@@ -216,6 +225,10 @@ def _finding(info: ClassInfo, stage: Stage, place: ast.stmt, file: FileContext) 
     return file.finding(entry, place, message, fix, silent=False)
 
 
+def _release(stage: Stage) -> str:
+    return "1.0" if stage in OLDER else "2.0"
+
+
 def rewrite_is_safe(rewrite: HookRewrite) -> bool:
     """Whether a rewrite is provably the same."""
     return rewrite.applicability() is Applicability.SAFE
@@ -223,6 +236,8 @@ def rewrite_is_safe(rewrite: HookRewrite) -> bool:
 
 def _doubt(rewrite: HookRewrite) -> str:
     stage = rewrite.stage
+    if stage in OLDER:
+        return " (nothing has called it since)"
     if any(stage.step_end in each.methods for each in rewrite.family.related):
         return f" (`{stage.step_end}` supplied them and is gone, too)"
     if not rewrite.info.known:

@@ -27,7 +27,7 @@ from trainer_upgrade.project.classes import ClassInfo
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.bodies import starts_line
-from trainer_upgrade.rules.support.reading import class_kind, self_attribute, self_name
+from trainer_upgrade.rules.support.reading import self_attribute, self_name
 
 __all__ = ["Hparams"]
 
@@ -50,7 +50,7 @@ class Hparams:
         info = file.method_owner(function) if function is not None else None
         if function is None or info is None:
             return
-        kind = class_kind(info, file)
+        kind = info.mixed_kind()
         if kind not in ("LightningModule", "LightningDataModule") or _own_property(info):
             return
         if any(self_attribute(each, self_name(function)) == "hparams" for each in targets):

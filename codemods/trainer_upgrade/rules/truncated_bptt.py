@@ -78,7 +78,7 @@ class TruncatedBptt:
         if "truncated_bptt_steps" not in names:
             return
         owner = file.enclosing_class(node)
-        if owner is not None and class_kind(file.class_info(owner), file) == "LightningModule":
+        if owner is not None and file.class_info(owner).mixed_kind() == "LightningModule":
             entry = catalogue.hook("LightningModule", "truncated_bptt_steps") or "TRU212"
             yield file.finding(entry, node, f"`truncated_bptt_steps` has no effect: {_HOW}", silent=True)
 

@@ -159,6 +159,11 @@ UNSAFE = {
         "def training_step(self, batch, batch_idx):\n    loss = self.f(batch)\n"
         '    self.log("a", loss, prog_bar=True)\n    return {"loss": loss}',
     ),
+    "a hook under the name of 0.x": (
+        MODULE,
+        "def test_end(self, outputs):\n    print()",
+        "def on_test_epoch_end(self):\n    print()",
+    ),
     "outputs that never come": (
         CALLBACK,
         "def on_test_epoch_end(self, trainer, pl_module, outputs):\n    print(outputs)",
@@ -246,6 +251,8 @@ NOOPS = {
         "def on_save_checkpoint(self, trainer, pl_module, checkpoint):\n    checkpoint['n'] = 1\n\n"
         "def on_load_checkpoint(self, trainer, pl_module, checkpoint):\n    print(checkpoint['n'])"
     ),
+    "a method of the user's own called test_end": MODULE
+    + body("def test_end(self, x):\n    print(x)\n\ndef on_test_epoch_end(self):\n    self.test_end(1)"),
     "hyperparameters of a plain class": (
         "import pytorch_lightning\n\nclass Store:\n    def __init__(self, hparams):\n        "
         "self.hparams = hparams\n"

@@ -113,13 +113,13 @@ class Family:
 
 def family_of(file: FileContext, info: ClassInfo, stage: Stage) -> Family | None:
     """Return the family of a class's hook, or ``None`` if the class does not define it."""
-    key = ("epoch-end", stage.name, info.node)
+    key = ("epoch-end", stage.legacy, info.node)
     memo = file.project.memo
     if key in memo:
         return memo[key]  # type: ignore[return-value]
     found = _make(file, info, stage)
     for member in found.members if found is not None else ():
-        memo["epoch-end", stage.name, member.info.node] = found
+        memo["epoch-end", stage.legacy, member.info.node] = found
     memo[key] = found
     return found
 

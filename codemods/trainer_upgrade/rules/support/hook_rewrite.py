@@ -31,6 +31,7 @@ from trainer_upgrade.rules.support.reading import (
     self_name,
     super_calls,
 )
+from trainer_upgrade.rules.support.stages import OLDER
 
 __all__ = ["HookRewrite", "drop_arguments", "name_edit", "rename_attribute"]
 
@@ -95,6 +96,8 @@ class HookRewrite:
     def applicability(self) -> Applicability:
         """Say how sure the rewrite is."""
         stage, info = self.stage, self.info
+        if stage in OLDER:
+            return Applicability.UNSAFE  # from 1.0 on nothing called it
         reading = any(reads_outputs(each, stage) for each in self.family.members)
         if reading and any(stage.step_end in each.methods for each in self.family.related):
             return Applicability.UNSAFE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
@@ -29,11 +30,23 @@ __all__ = [
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
+_LIKE_A_HOOK = re.compile(
+    "on_|(training|validation|test|predict)_|optimizer_|configure_|transfer_|lr_scheduler_|backward$|setup$|teardown$"
+    "|get_(progress|tqdm)|log_grad|tbptt|(train|val|test|predict|tng)_dataloader$|finetune_function$|init_ddp|amp_"
+)
 _ATTRIBUTES: WeakKeyDictionary[Module, dict[Function, frozenset[str]]] = WeakKeyDictionary()
 
 
 def class_kind(info: ClassInfo, file: FileContext) -> str | None:
-    """Return what a class is, for a mixin what all that use it are (see :meth:`ClassInfo.mixed_kind`)."""
+    """Return what a class with hooks is, for a mixin what all that use it are (``mixed_kind``).
+
+    A class without a Lightning base and without a method that is called like a hook is not looked up: who
+    uses it would have to be searched for in the whole project.
+    """
+    if info.kind is not None:
+        return info.kind
+    if not any(_LIKE_A_HOOK.match(name) for name in info.methods):
+        return None
     memo, key = file.project.memo, ("class-kind", info.node)
     if key not in memo:
         memo[key] = info.mixed_kind()

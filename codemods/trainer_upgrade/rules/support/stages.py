@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BY_LEGACY", "STAGES", "Stage"]
+__all__ = ["BY_LEGACY", "OLDER", "STAGES", "Stage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +60,11 @@ STAGES = (
     Stage("train", "training_epoch_end", None, "training_step", ""),
     Stage("validation", "validation_epoch_end", "validation_end", "validation_step", "num_val_batches"),
     Stage("test", "test_epoch_end", "test_end", "test_step", "num_test_batches"),
+)
+# The hooks under the names they had up to 0.10.
+OLDER = tuple(
+    Stage(stage.name, stage.older, None, stage.step, stage.batches)
+    for stage in STAGES
+    if stage.older is not None
 )
 BY_LEGACY = {stage.legacy: stage for stage in STAGES}
