@@ -7,6 +7,7 @@ Input: ``{name: source}``. Each source sees ``pl``, ``torch``, ``nn``, ``F``, lo
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import logging
 import sys
@@ -16,19 +17,22 @@ import warnings
 
 warnings.filterwarnings("ignore")
 
-import pytorch_lightning as pl  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
 
+# "relight" runs the scripts on relight's own Trainer.
+ROOT = sys.argv[1] if len(sys.argv) > 1 else "pytorch_lightning"
+pl = importlib.import_module(ROOT)
+
 for name in ("pytorch_lightning", "lightning.pytorch", "lightning_fabric", "lightning.fabric"):
     logging.getLogger(name).setLevel(logging.ERROR)
 
-MODERN = int(pl.__version__.split(".")[0]) >= 2
+MODERN = ROOT == "relight" or int(pl.__version__.split(".")[0]) >= 2
 X = torch.arange(24, dtype=torch.float32).reshape(6, 4) / 10 - 1
 Y = (X * torch.tensor([1.0, -2.0, 0.5, 0.3])).sum(1, keepdim=True)
-trainers: list[pl.Trainer] = []
+trainers: list[object] = []
 
 
 def same_weights(layer: nn.Linear) -> None:
@@ -45,8 +49,10 @@ original = pl.Trainer.__init__
 @functools.wraps(original)
 def quiet(self, *args, **options):  # type: ignore[no-untyped-def]
     options.setdefault("logger", False)
-    for flag in ("enable_progress_bar", "enable_model_summary", "enable_checkpointing"):
+    for flag in ("enable_progress_bar", "enable_checkpointing"):
         options.setdefault(flag, False)
+    if ROOT != "relight":
+        options.setdefault("enable_model_summary", False)
     options.setdefault("max_epochs", 2)
     options.setdefault("default_root_dir", tempfile.mkdtemp())
     if MODERN:

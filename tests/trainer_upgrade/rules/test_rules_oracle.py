@@ -1,4 +1,4 @@
-"""The same numbers before and after: legacy scripts on Lightning 1.9.5, what the rules make of them on 2.6.6.
+"""The same numbers before and after: legacy scripts on 1.9.5, upgraded ones on Lightning 2.6.6 and on relight.
 
 ``RELIGHT_ORACLE_1_9_5`` and ``RELIGHT_ORACLE_2_6_6`` name the two interpreters. All scripts of a release run
 in one process; what they record, log and learn must be equal.
@@ -10,6 +10,7 @@ import json
 import math
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -385,13 +386,17 @@ def differences(one: object, two: object, where: str = "") -> Iterator[str]:
         yield f"{where}: {one!r} != {two!r}"
 
 
-def run(variable: str, scripts: dict[str, str]) -> dict[str, dict[str, object]]:
+def oracle(variable: str) -> str:
     interpreter = os.environ.get(variable)
     if not interpreter:
         pytest.skip(f"{variable} does not name a python with that release")
+    return interpreter
+
+
+def run(interpreter: str, scripts: dict[str, str], *root: str) -> dict[str, dict[str, object]]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""}
     done = subprocess.run(
-        [interpreter, str(RUNNER)],
+        [interpreter, str(RUNNER), *root],
         input=json.dumps(scripts),
         capture_output=True,
         text=True,
@@ -403,22 +408,55 @@ def run(variable: str, scripts: dict[str, str]) -> dict[str, dict[str, object]]:
     return found
 
 
+Results = dict[str, tuple[dict[str, object], str]]
+BEFORE = {name: HEAD + BASE + text for name, text in SCRIPTS.items()}
+
+
+def upgraded(target: str) -> dict[str, str]:
+    return {name: testing.upgrade(text, target=target, unsafe=True) for name, text in BEFORE.items()}
+
+
 @pytest.fixture(scope="module")
-def results() -> dict[str, tuple[dict[str, object], dict[str, object], str]]:
-    before = {name: HEAD + BASE + text for name, text in SCRIPTS.items()}
-    after = {name: testing.upgrade(text, target="lightning", unsafe=True) for name, text in before.items()}
-    old, new = run("RELIGHT_ORACLE_1_9_5", before), run("RELIGHT_ORACLE_2_6_6", after)
-    return {name: (old[name], new[name], after[name]) for name in SCRIPTS}
+def legacy() -> dict[str, dict[str, object]]:
+    return run(oracle("RELIGHT_ORACLE_1_9_5"), BEFORE)
+
+
+@pytest.fixture(scope="module")
+def on_lightning() -> Results:
+    interpreter, after = oracle("RELIGHT_ORACLE_2_6_6"), upgraded("lightning")
+    found = run(interpreter, after)
+    return {name: (found[name], after[name]) for name in after}
+
+
+@pytest.fixture(scope="module")
+def on_relight() -> Results:
+    pytest.importorskip("torch")
+    pytest.importorskip("lightning_fabric")
+    after = upgraded("relight")
+    found = run(sys.executable, after, "relight")
+    return {name: (found[name], after[name]) for name in after}
+
+
+def compare(old: dict[str, object], new: dict[str, object], text: str) -> None:
+    assert old["error"] is None, f"the legacy script fails on 1.9.5:\n{old['error']}"
+    assert new["error"] is None, f"{new['error']}\n{text}"
+    assert old["records"] or old["metrics"]
+    assert not list(differences(old, new)), "\n".join([*differences(old, new), text])
 
 
 @pytest.mark.oracle
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
-def test_same_numbers(
-    name: str, results: dict[str, tuple[dict[str, object], dict[str, object], str]]
+def test_same_numbers_on_lightning(
+    name: str, legacy: dict[str, dict[str, object]], on_lightning: Results
 ) -> None:
-    old, new, text = results[name]
-    assert old["error"] is None, f"the legacy script fails on 1.9.5:\n{old['error']}"
-    assert new["error"] is None, f"{new['error']}\n{text}"
-    assert old["records"] or old["metrics"]
-    assert not list(differences(old, new)), "\n".join([*differences(old, new), text])
+    compare(legacy[name], *on_lightning[name])
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_same_numbers_on_relight(
+    name: str, legacy: dict[str, dict[str, object]], on_relight: Results
+) -> None:
+    compare(legacy[name], *on_relight[name])
