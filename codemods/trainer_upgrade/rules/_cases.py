@@ -94,7 +94,7 @@ def cases_of(name: str, node: ast.expr, text: str, file: FileContext, target: Ta
     value = literal(node)
     if value is not UNKNOWN:
         return Cases([({}, value)])
-    if isinstance(node, ast.IfExp) and name not in ("callbacks", "logger", "plugins"):
+    if isinstance(node, ast.IfExp) and name not in ("callbacks", "logger"):
         return _conditional(name, node, file, target)
     if (
         isinstance(node, ast.BoolOp)
@@ -158,8 +158,17 @@ def _truth(node: ast.expr, text: str, file: FileContext) -> Test:
     text = parenthesised(text)
     if known is not None and known.only(int, bool, list, tuple, None):
         return Test(text)
-    nothing = '(None, 0, "0", "", [])'
+    quote = "'" if "'" in _around(node, file) and '"' not in _around(node, file) else '"'
+    nothing = f"(None, 0, {quote}0{quote}, {quote}{quote}, [])"
     return Test(f"{text} not in {nothing}", f"{text} in {nothing}", True)
+
+
+def _around(node: ast.AST, file: FileContext) -> str:
+    """The text of the call that a value is an argument of."""
+    current = file.parent(node)
+    while current is not None and not isinstance(current, (ast.Call, ast.stmt)):
+        current = file.parent(current)
+    return file.segment(current) if isinstance(current, ast.Call) else ""
 
 
 def _at_run_time(name: str, node: ast.expr, text: str, file: FileContext, target: Target) -> Cases | None:
@@ -174,6 +183,9 @@ def _at_run_time(name: str, node: ast.expr, text: str, file: FileContext, target
             return Cases([({}, MarkedInt(text))])
         test = _truth(node, text, file)
         return Cases([({test: True}, MarkedInt(text)), ({test: False}, None)], twice)
+    if name == "profiler" and _is_bool(known):
+        test = Test(text, is_bool=True)
+        return Cases([({test: True}, True), ({test: False}, False)], twice)
     if name == "checkpoint_callback":
         return _checkpoint(node, text, file, known, twice)
     if name in _SWITCHES or (target is Target.RELIGHT and name in _RELIGHT_SWITCHES):

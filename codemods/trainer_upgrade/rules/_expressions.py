@@ -8,11 +8,12 @@ expression. So ``gpus=args.gpus`` becomes what ``gpus=None`` and ``gpus=2`` beco
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from trainer_upgrade.project.context import FileContext
+from trainer_upgrade.project.module import Module
 
 __all__ = [
     "UNKNOWN",
@@ -26,6 +27,7 @@ __all__ = [
     "is_pure",
     "known_types",
     "literal",
+    "option_default",
     "parenthesised",
     "test_of",
 ]
@@ -335,17 +337,49 @@ def _option(name: str, base: ast.expr, file: FileContext) -> Known | None:
     """Look an option of the command line up in the file."""
     if not isinstance(base, (ast.Name, ast.Attribute)):
         return None
-    calls = [
+    calls = _declared(name, file.nodes)
+    if not calls:
+        for other in _imported(file):
+            calls += _declared(name, other.scopes.nodes)
+    if len(calls) != 1:
+        return None
+    return _option_types(calls[0])
+
+
+def _declared(name: str, nodes: Iterable[ast.AST]) -> list[ast.Call]:
+    """Return the calls that declare an option of this name."""
+    return [
         each
-        for each in file.nodes
+        for each in nodes
         if isinstance(each, ast.Call)
         and isinstance(each.func, ast.Attribute)
         and each.func.attr == "add_argument"
         and _dest(each) == name
     ]
+
+
+def _imported(file: FileContext) -> list[Module]:
+    """Return the project's files that a file imports by name: its command line may be declared there."""
+    found: dict[object, Module] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.ImportFrom):
+            other = file.project.find_from(node.level, node.module, file.module)
+            if other is not None and other.path != file.module.path and other.usable:
+                found[other.path] = other
+    return list(found.values())
+
+
+def option_default(node: ast.expr, file: FileContext) -> object:
+    """Return the default of the option that ``args.name`` reads; ``UNKNOWN`` if there is not exactly one."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, (ast.Name, ast.Attribute)):
+        return UNKNOWN
+    calls = _declared(node.attr, file.nodes)
+    if not calls:
+        calls = [each for other in _imported(file) for each in _declared(node.attr, other.scopes.nodes)]
     if len(calls) != 1:
-        return None
-    return _option_types(calls[0])
+        return UNKNOWN
+    default = next((each.value for each in calls[0].keywords if each.arg == "default"), None)
+    return literal(default) if default is not None else None
 
 
 def _dest(call: ast.Call) -> str:

@@ -187,6 +187,8 @@ def _argument(
         value = each.constructor.get(name, ABSENT)
         text = _DEFAULTS.get(name, "None") if value is ABSENT else render(value, spell, quote)
         texts.append((tests, text if quote == '"' or value is not ABSENT else text.replace('"', quote)))
+    if name == "plugins" and all(text == "None" for _, text in texts):
+        return  # nothing is left of them
     chosen = choose(texts)
     if chosen is None:
         merged.failed.add(name)

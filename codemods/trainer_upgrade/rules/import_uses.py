@@ -33,7 +33,7 @@ from trainer_upgrade.catalogue.entry import Applicability, Target
 from trainer_upgrade.findings import Finding, Fix
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules._imports import REMOVABLE, Bound, Imports, Reference, imports_of
-from trainer_upgrade.rules.imports import ROOT_ONLY, SPAWNED, spawning, waits
+from trainer_upgrade.rules.imports import ROOT_ONLY, SPAWNED, asked_about, spawning, waits
 from trainer_upgrade.rules.registry import on, rule
 
 __all__ = ["ImportUses"]
@@ -64,6 +64,8 @@ class ImportUses:
         fact = reference.fact
         assert fact is not None
         if fact.status == "kept" or fact.code == ROOT_ONLY or reference.dotted.endswith(".__version__"):
+            return
+        if fact.status == "changed_meaning" and asked_about(reference.node, file):
             return
         here = bound.root.startswith("relight")
         if here and fact.status in _MODERN_TOO:

@@ -51,7 +51,16 @@ from trainer_upgrade.rules._imports import (
 )
 from trainer_upgrade.rules.registry import on, rule
 
-__all__ = ["ROOT_ONLY", "SPAWNED", "ImportRule", "Move", "spawning", "uses", "waits"]
+__all__ = [
+    "ROOT_ONLY",
+    "SPAWNED",
+    "ImportRule",
+    "Move",
+    "asked_about",
+    "spawning",
+    "uses",
+    "waits",
+]
 
 SAFE, UNSAFE, MANUAL = Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL
 # A move of the root alone.
@@ -168,6 +177,9 @@ class ImportRule:
         if fact.new is None or fact.applicability is MANUAL:
             return Move(alias, bound, fact, None, bound.local, MANUAL)
         path = imports.rooted(fact.new, bound.root)
+        asked = [asked_about(each.name, file) for each in bound.references]
+        if fact.status == "changed_meaning" and asked and all(asked):
+            return None
         move = Move(alias, bound, fact, path, bound.local, fact.applicability)
         new_name = path.rpartition(".")[2]
         if new_name != alias.name and alias.asname is None:
@@ -343,6 +355,8 @@ def uses(
                 edits.append(file.edit(each.name, local))
             continue
         text, needed = imports.write(each.fact.new, bound, base, local)
+        if each.fact.status == "changed_meaning" and asked_about(each.node, file):
+            continue
         if text != file.segment(each.node):
             edits.append(file.edit(each.node, text))
             requests += needed
@@ -371,6 +385,19 @@ def spawning(node: ast.expr, file: FileContext) -> list[Edit]:
     start = file.source.index("(", file.span(node)[1]) + 1
     comma = ", " if call.args or call.keywords else ""
     return [Edit(start, start, f'start_method="spawn"{comma}')]
+
+
+def asked_about(node: ast.expr, file: FileContext) -> bool:
+    """Whether a class is only compared with: the base that bears its name today does as well."""
+    parent = file.parent(node)
+    if isinstance(parent, ast.Tuple):
+        node, parent = parent, file.parent(parent)
+    return (
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Name)
+        and parent.func.id in ("isinstance", "issubclass")
+        and node in parent.args
+    )
 
 
 def waits(reference: Reference, base: str) -> bool:

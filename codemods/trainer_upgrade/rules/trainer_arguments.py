@@ -32,12 +32,14 @@ from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue.entry import Applicability
 from trainer_upgrade.catalogue.translate import ArgumentFinding
 from trainer_upgrade.catalogue.translation.names import EVER, LEGACY_ONLY, LIGHTNING, RELIGHT
+from trainer_upgrade.catalogue.translation.strategy import BACKENDS
 from trainer_upgrade.findings import Finding, Fix
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules._cases import Cases, cases_of
+from trainer_upgrade.rules._expressions import option_default, parenthesised
 from trainer_upgrade.rules._merge import Merged, translate_cases
 from trainer_upgrade.rules._rewrite import Unwritable, quote_of, rewrite, speller
-from trainer_upgrade.rules._trainer_calls import TrainerCall, trainer_call
+from trainer_upgrade.rules._trainer_calls import Given, TrainerCall, trainer_call
 from trainer_upgrade.rules.registry import on, rule
 
 __all__ = ["RELEASE", "TrainerArguments"]
@@ -109,6 +111,7 @@ class _Work:
         self.target = found.target
         self.cases: dict[str, Cases] = {}
         self.blind: set[str] = set()  # arguments about whose value nothing is known
+        self.strategy = ""  # what stands for it in another argument, where that is no literal
         self.quote = quote_of(found.call, file)
         self.spell = speller(found, file)
         self._read()
@@ -123,17 +126,33 @@ class _Work:
                 cases is not None and cases.single and cases.values[0][1] in _ELSEWHERE[name]
             ):
                 continue
+            if cases is None and name in ("accelerator", "distributed_backend"):
+                cases = self._backend(given)
             if cases is not None:
                 self.cases[name] = cases
             elif name in LEGACY_ONLY:
                 self.blind.add(name)
 
+    def _backend(self, given: Given) -> Cases | None:
+        """A strategy's name in an argument of another name, known at run time only."""
+        if self.strategy or any(self.found.get(name) is not None for name in ("strategy", "plugins")):
+            return None
+        if given.name == "accelerator":
+            default = option_default(given.value, self.file)
+            if not isinstance(default, str) or default.lower() not in BACKENDS:
+                return None
+        self.strategy = f"{parenthesised(given.text)} or {self.quote}auto{self.quote}"
+        return Cases([({}, None)], f"`{given.text}` may be a strategy that is gone")
+
     def translate(self, names: set[str]) -> Merged | None:
         """Translate some of the arguments."""
         chosen = {name: cases for name, cases in self.cases.items() if name in names}
-        return translate_cases(
+        merged = translate_cases(
             chosen, target=self.target, release=RELEASE, spell=self.spell, quote=self.quote
         )
+        if merged is not None and self.strategy and names & {"accelerator", "distributed_backend"}:
+            merged.constructor["strategy"] = self.strategy
+        return merged
 
     def findings(self) -> Iterator[Finding]:
         """Report every argument that is not as it should be."""

@@ -154,6 +154,10 @@ class TrainerAttributes:
         start = file.span(node)[1] - len(node.attr)
         edits = [Edit(start, start + len(node.attr), "lr_scheduler_configs")]
         item = file.parent(node)
+        if isinstance(item, ast.Attribute) or (
+            isinstance(item, ast.Subscript) and not isinstance(item.ctx, ast.Load)
+        ):
+            return None  # the list is changed: its entries are objects now
         if not isinstance(item, ast.Subscript) or item.value is not node:
             return Fix(UNSAFE, "say trainer.lr_scheduler_configs", tuple(edits))
         key = file.parent(item)

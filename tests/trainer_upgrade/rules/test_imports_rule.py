@@ -197,6 +197,10 @@ UNTOUCHED = [
     pytest.param(
         "import pytorch_lightning as pl\n\nx = pl.callbacks.ModelCheckpoint\n", id="a path of today"
     ),
+    pytest.param(
+        "import pytorch_lightning as pl\n\n\ndef f(x):\n    return isinstance(x, pl.callbacks.ProgressBar)\n",
+        id="a class that is only compared with",
+    ),
     pytest.param("import lightning_fabric\n\nf = lightning_fabric.Fabric()\n", id="Fabric"),
 ]
 

@@ -162,6 +162,18 @@ RUN_TIME = [
         id="a list by name is not changed in place",
     ),
     pytest.param(
+        "def f(n: int):\n    return pl.Trainer(profiler=n == 1)",
+        'def f(n: int):\n    return pl.Trainer(profiler="simple" if n == 1 else None)',
+        id="a switch that became a name",
+    ),
+    pytest.param(
+        "from pytorch_lightning.strategies import DDPStrategy\n"
+        "def f(n):\n    return pl.Trainer(plugins=DDPStrategy() if n else None)",
+        "from pytorch_lightning.strategies import DDPStrategy\n"
+        'def f(n):\n    return pl.Trainer(strategy=DDPStrategy() if n else "auto")',
+        id="a strategy among plugins under a condition",
+    ),
+    pytest.param(
         "one = pl.callbacks.LearningRateMonitor()\nt = pl.Trainer(progress_bar_refresh_rate=3, callbacks=one)",
         "one = pl.callbacks.LearningRateMonitor()\n"
         "t = pl.Trainer(callbacks=[one, pl.callbacks.TQDMProgressBar(refresh_rate=3)])",
@@ -250,6 +262,15 @@ def test_safe_and_unsafe_parts_of_one_call() -> None:
     before = 'pl.Trainer(gpus=1, precision=16, amp_backend="apex", amp_level="O1")'
     call(before, 'pl.Trainer(accelerator="gpu", devices=1, precision=16, amp_backend="apex", amp_level="O1")')
     call(before, 'pl.Trainer(accelerator="gpu", devices=1, precision="16-mixed")', unsafe=True)
+
+
+def test_a_strategy_in_an_option_wants_a_look() -> None:
+    head = "from argparse import ArgumentParser\np = ArgumentParser()\n"
+    head += 'p.add_argument("--accelerator", default="ddp")\nargs = p.parse_args()\n'
+    before = "pl.Trainer(gpus=2, accelerator=args.accelerator)"
+    after = 'pl.Trainer(devices=2, accelerator="gpu", strategy=args.accelerator or "auto")'
+    call(before, before, head=head)
+    call(before, after, head=head, unsafe=True)
 
 
 def test_callbacks_of_unknown_kind_want_a_look() -> None:
