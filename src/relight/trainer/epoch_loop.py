@@ -159,7 +159,7 @@ class EpochLoop(Loop):
                 results.batch = None
                 total.completed += 1
                 current.completed += 1
-                if results and (not automatic or not self.should_accumulate()):
+                if results and trainer.loggers and (not automatic or not self.should_accumulate()):
                     connector.update_train_step_metrics()
                 for condition in conditions:
                     if condition.should_stop(trainer):

@@ -183,7 +183,7 @@ class LoggerConnector:
     def update_train_step_metrics(self) -> None:
         """Send the batch's values to the loggers if it is time to."""
         trainer = self.trainer
-        if trainer.loggers and (self.should_update_logs or trainer.fast_dev_run):
+        if self.should_update_logs or trainer.fast_dev_run:
             results = trainer._results
             if results:
                 self.log_metrics(self._metrics(results).log)

@@ -204,7 +204,7 @@ class ResultCollection(dict[tuple[str, str], Entry]):
         if entry is None:
             entry = self[fx, name] = Entry(fx, name, options, self.dataloader_idx, not is_tensor, sync)
             self.logs_steps = self.logs_steps or options.on_step
-        elif entry.options != options or entry.dataloader_idx != self.dataloader_idx:
+        elif (entry.options is not options and entry.options != options) or entry.dataloader_idx != self.dataloader_idx:
             raise MisconfigurationException(
                 f"`self.log({name!r}, ...)` was called twice in `{fx}` with different arguments"
             )

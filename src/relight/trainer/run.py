@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -20,7 +21,7 @@ from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_info, rank_zero_warn
-from relight.utilities.seed import isolate_rng
+from relight.utilities.seed import isolate_rng, reset_seed
 
 if TYPE_CHECKING:
     from relight.datamodule import LightningDataModule
@@ -121,7 +122,8 @@ def _run_in_process(
 
 def _spawn(trainer: Trainer, *args: Any) -> Any:
     """Run in processes that end with the entry point, and take back what they found out."""
-    results, state = trainer._backend.launch(_spawned, trainer, *args)
+    data = trainer._backend.launch(_spawned, trainer, *args)
+    results, state = torch.load(io.BytesIO(data), weights_only=False)  # from our own process
     trainer.lightning_module.load_state_dict(state["weights"])
     trainer.fit_loop.load_state_dict(state["fit_loop"])
     trainer.fit_loop.on_iteration_done()
@@ -139,9 +141,9 @@ def _spawn(trainer: Trainer, *args: Any) -> Any:
     return results
 
 
-def _spawned(trainer: Trainer, *args: Any) -> Any:
+def _spawned(trainer: Trainer, *args: Any) -> bytes:
     results = _run_in_process(trainer, *args)
-    return results, {
+    state = {
         "weights": {name: tensor.cpu() for name, tensor in trainer.lightning_module.state_dict().items()},
         "fit_loop": trainer.fit_loop.state_dict(),
         "max_epochs": trainer.max_epochs,
@@ -150,6 +152,10 @@ def _spawned(trainer: Trainer, *args: Any) -> Any:
         "callbacks": [callback.state_dict() for callback in trainer.callbacks],
         "should_stop": trainer.should_stop,
     }
+    # As bytes: a tensor's shared memory would end with the process before anyone reads it.
+    buffer = io.BytesIO()
+    torch.save((results, state), buffer)
+    return buffer.getvalue()
 
 
 def _attach_data(
@@ -188,6 +194,8 @@ def _run(
     trainer._hooks = trainer._make_hooks()
     _verify(trainer, fn)
 
+    if not trainer._backend.single_device:
+        reset_seed()  # processes start at different times; from here on they draw the same numbers
     profiler = trainer.profiler
     local_rank = trainer.local_rank if trainer.world_size > 1 else None
     profiler.setup(stage=str(fn), local_rank=local_rank, log_dir=trainer.log_dir)

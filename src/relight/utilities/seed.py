@@ -12,7 +12,7 @@ import torch
 
 from relight.utilities.rank_zero import rank_zero_info, rank_zero_warn
 
-__all__ = ["isolate_rng", "seed_everything"]
+__all__ = ["isolate_rng", "reset_seed", "seed_everything"]
 
 _MAX_SEED = 2**32 - 1  # what numpy accepts
 
@@ -62,6 +62,12 @@ def seed_everything(seed: int | None = None, workers: bool = False, verbose: boo
         numpy.random.seed(seed)
     torch.manual_seed(seed)
     return seed
+
+
+def reset_seed() -> None:
+    """Seed everything again as :func:`seed_everything` last did, in this or the parent process, if at all."""
+    if (seed := os.environ.get("PL_GLOBAL_SEED")) is not None:
+        seed_everything(int(seed), workers=os.environ.get("PL_SEED_WORKERS", "0") == "1", verbose=False)
 
 
 @contextmanager
