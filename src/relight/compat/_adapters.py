@@ -293,6 +293,7 @@ class Adapters:
                 extras=hook.extras,
                 optional=hook.optional,
                 keywords=hook.keywords,
+                required=hook.required,
             )
             if _is_modern(method, binding, hook):
                 continue

@@ -50,6 +50,7 @@ def plan(
     extras: Sequence[str] = (),
     optional: Sequence[str] = (),
     keywords: Sequence[str] = (),
+    required: Sequence[str] = (),
 ) -> Binding:
     """Decide how to call ``function``.
 
@@ -64,6 +65,7 @@ def plan(
         aliases: Other spellings of a value's name (``opt_idx`` for ``optimizer_idx``).
         extras: Values that are only passed to a parameter of that name.
         optional: Values that are only passed to a parameter of that name or to one without a default.
+        required: Values that only a parameter without a default gets, whatever its name.
         keywords: Values that old releases passed by keyword: ``**kwargs`` gets those that are left.
 
     Raises:
@@ -76,6 +78,9 @@ def plan(
     rest = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
 
     named = {parameter.name: _value(parameter.name, known, aliases) for parameter in positional}
+    for parameter in positional:
+        if named[parameter.name] in required and parameter.default is not parameter.empty:
+            named[parameter.name] = None
     layout = _fitting(layouts, positional, {value for value in named.values() if value}, rest)
     bound: list[str] = []
     keyword: list[tuple[str, str]] = []
@@ -85,7 +90,7 @@ def plan(
         value = named[parameter.name]
         if value is None and index < len(layout):
             candidate = layout[index]
-            unwanted = candidate in optional and parameter.default is not parameter.empty
+            unwanted = candidate in (*optional, *required) and parameter.default is not parameter.empty
             if candidate not in taken and not unwanted:
                 value = candidate
                 taken.add(candidate)

@@ -19,6 +19,9 @@ from relight.compat._finder import install
 
 __all__ = ["main"]
 
+# The environment variable that tells child processes which script runs.
+SCRIPT = "RELIGHT_COMPAT_SCRIPT"
+
 USAGE = """\
 usage: python -m relight.compat [-h] [--version] [--log FILE] (-m MODULE | SCRIPT) [ARG ...]
 
@@ -134,6 +137,9 @@ def _run_script(path: str, arguments: list[str]) -> None:
     if sys.version_info < (3, 14):
         main.__dict__["__annotations__"] = {}  # noqa: RUF063
     main.__dict__["__cached__"] = None
+    # Processes that the script starts begin there: see that module.
+    main.__spec__ = importlib.machinery.ModuleSpec("relight.compat._child", None)
+    os.environ[SCRIPT] = main.__file__
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", path)
     main.__dict__["__builtins__"] = __builtins__
     # The script's own module stays the main one until the process ends: pickling and exit handlers need it.

@@ -25,6 +25,7 @@ class Hook:
         constants: Values that the core does not pass.
         aliases: Other spellings.
         keywords: Values that 1.9 passed by keyword: for ``**kwargs``.
+        required: Values that releases since then do not pass: only for a parameter without a default.
     """
 
     modern: tuple[str, ...]
@@ -34,6 +35,7 @@ class Hook:
     constants: Mapping[str, Any] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -78,7 +80,11 @@ MODULE: dict[str, Hook] = {
     "on_train_batch_start": _BATCH_START,
     "on_train_batch_end": _BATCH_END,
     "on_train_epoch_end": Hook(
-        (), ((), ("outputs",)), constants={"outputs": None}, aliases={"unused": "outputs"}
+        (),
+        ((), ("outputs",)),
+        constants={"outputs": None},
+        aliases={"unused": "outputs"},
+        required=("outputs",),
     ),
     "on_predict_epoch_end": Hook(
         (), (("results",),), constants={"results": None}, aliases={"outputs": "results"}
@@ -177,6 +183,8 @@ def _with_trainer(hook: Hook) -> Hook:
         hook.optional,
         hook.constants,
         {**hook.aliases, "module": "pl_module", "model": "pl_module", "pl_trainer": "trainer"},
+        hook.keywords,
+        hook.required,
     )
 
 

@@ -112,3 +112,53 @@ def test_old_imports_work_and_uses_are_logged(tmp_path: Path) -> None:
     ]
     assert all(use["code"].startswith("TRU3") and use["path"].endswith("script.py") for use in uses)
     assert ours.stderr.count("LegacyWarning") == 2
+
+
+CHILDREN = textwrap.dedent("""
+    import multiprocessing, os, sys
+    import pytorch_lightning as pl
+    class Here(pl.LightningModule): pass
+    def work(value):
+        return type(value).__mro__[1].__module__, type(value) is Here, "pytorch_lightning" in sys.modules
+    if __name__ == "__main__":
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            print(pool.map(work, [Here()])[0], sys.argv[1:])
+""")
+
+
+def test_processes_that_the_script_starts_have_the_imports_too(tmp_path: Path) -> None:
+    write(tmp_path, "script.py", CHILDREN)
+    ours = python("script.py", "-a", cwd=tmp_path)
+    assert ours.stdout == "('relight.compat._module', True, True) ['-a']\n", ours.stderr
+
+
+DDP = textwrap.dedent("""
+    import sys, torch
+    from torch.utils.data import DataLoader, TensorDataset
+    import pytorch_lightning as pl
+    class Model(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.net = torch.nn.Linear(2, 1)
+        def training_step(self, batch, batch_idx):
+            return self.net(batch[0]).mean()
+        def training_epoch_end(self, outputs):
+            assert len(outputs) == 2
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+    if __name__ == "__main__":
+        trainer = pl.Trainer(num_processes=2, accelerator=sys.argv[1], max_epochs=1, logger=False,
+                             checkpoint_callback=False, progress_bar_refresh_rate=0)
+        trainer.fit(Model(), DataLoader(TensorDataset(torch.randn(8, 2)), batch_size=2))
+        print("rank", trainer.global_rank, trainer.world_size, trainer.global_step)
+""")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("backend", "ranks"), [("ddp_cpu", [0]), ("ddp", [0, 1])])
+def test_two_processes_train_one_module(tmp_path: Path, backend: str, ranks: list[int]) -> None:
+    write(tmp_path, "script.py", DDP)
+    ours = python("script.py", backend, cwd=tmp_path, RELIGHT_COMPAT="ignore", MASTER_ADDR="127.0.0.1")
+    assert ours.returncode == 0, ours.stderr
+    lines = sorted(line for line in ours.stdout.splitlines() if line.startswith("rank"))
+    assert lines == [f"rank {rank} 2 2" for rank in ranks]
