@@ -1,6 +1,6 @@
 """The same numbers before and after: legacy scripts on 1.9.5, upgraded ones on 2.6.6 and on relight.
 
-``RELIGHT_ORACLE_1_9_5`` and ``RELIGHT_ORACLE_2_6_6`` name pythons with Lightning. All scripts of a release run
+``RELIGHT_ORACLE_1_9_5`` and ``RELIGHT_ORACLE_2_6_6`` name their pythons. All scripts of a release run
 in one process; what they record, log and learn must be equal.
 """
 
