@@ -1,10 +1,10 @@
 """What the Trainer costs on top of a plain PyTorch loop, in microseconds of CPU time a step.
 
-A contender and the plain loop alternate in blocks of steps within one process: the loader handed to the contender runs
-a block of the plain loop before each block of its own, so what else the machine does hits both. The overhead is the
-difference of the block medians::
+A contender and the plain loop alternate in blocks of steps within one process: the loader handed to the
+contender runs a block of the plain loop before each block of its own, so what else the machine does hits
+both. The overhead is the difference of the block medians::
 
-    python benchmarks/training_overhead.py                 # relight and plain, and Lightning if it is installed
+    python benchmarks/training_overhead.py  # relight, plain, and Lightning if it is installed
     python benchmarks/training_overhead.py --python .../python   # Lightning in that interpreter
 """
 

@@ -1,7 +1,7 @@
 """relight: a slim Trainer that speaks the modern Lightning dialect.
 
-Everything is imported when it is first asked for, so ``import relight`` costs nothing beyond torch and
-never imports Lightning Fabric (a :class:`Trainer` does, when it is built).
+Everything is imported when it is first asked for, so ``import relight`` costs nothing beyond torch and never
+imports Lightning Fabric (a :class:`Trainer` does, when it is built).
 """
 
 from __future__ import annotations

@@ -71,9 +71,8 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
             if hasattr(owner, "_hparams_name"):
                 checkpoint[owner.CHECKPOINT_HYPER_PARAMS_NAME] = owner._hparams_name
             checkpoint[owner.CHECKPOINT_HYPER_PARAMS_KEY] = dict(owner.hparams)
-    if datamodule is not None:
-        if state := call_hook(trainer, datamodule.state_dict):
-            checkpoint[type(datamodule).__qualname__] = state
+    if datamodule is not None and (state := call_hook(trainer, datamodule.state_dict)):
+        checkpoint[type(datamodule).__qualname__] = state
     hooks = trainer._hooks
     assert hooks is not None
     hook = hooks.module("on_save_checkpoint") if weights_only else hooks.bind("on_save_checkpoint")
@@ -83,7 +82,7 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
 
 
 def _sharded(trainer: Trainer) -> bool:
-    from lightning_fabric.strategies import DDPStrategy
+    from lightning_fabric.strategies.ddp import DDPStrategy
 
     return not (trainer._backend.single_device or isinstance(trainer.strategy, DDPStrategy))
 
@@ -154,7 +153,7 @@ def load(
     safe = weights_only is not False
     try:
         if isinstance(path, (str, os.PathLike)) and "://" in os.fspath(path):
-            import fsspec
+            import fsspec  # type: ignore[import-untyped]
 
             with fsspec.open(os.fspath(path), "rb") as file:
                 loaded = torch.load(file, map_location=map_location, weights_only=safe)
@@ -168,9 +167,11 @@ def load(
             raise
         listed = ", ".join(f"`{name}`" for name in names)
         raise CheckpointLoadError(
-            f"The checkpoint {path!r} holds more than data: {listed}. Loading it would run code from the file."
+            f"The checkpoint {path!r} holds more than data: {listed}. Loading it would run code from"
+            " the file."
             " If you trust its author, pass `weights_only=False`"
-            f" (or allow the class alone: `torch.serialization.add_safe_globals([{names[0].rpartition('.')[2]}])`)."
+            " (or allow the class alone:"
+            f" `torch.serialization.add_safe_globals([{names[0].rpartition('.')[2]}])`)."
         ) from error
     return migrate(loaded)
 
@@ -300,7 +301,8 @@ def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
     known |= {callback._legacy_state_key for callback in trainer.callbacks}  # type: ignore[misc]
     if missing := [key for key in states if key not in known]:
         rank_zero_warn(
-            f"The checkpoint holds the state of callbacks that this Trainer does not have: {missing}. Give it the same."
+            f"The checkpoint holds the state of callbacks that this Trainer does not have: {missing}."
+            " Give it the same."
         )
     for callback in trainer.callbacks:
         call_hook(trainer, callback.on_load_checkpoint, trainer, trainer.lightning_module, checkpoint)
@@ -337,20 +339,22 @@ def restore_training_state(trainer: Trainer) -> None:
     if fn != TrainerFn.FITTING:
         return
     limit = trainer.max_epochs
-    if limit not in (None, -1) and trainer.current_epoch > limit:  # type: ignore[operator]
+    if limit not in (None, -1) and trainer.current_epoch > limit:
         raise MisconfigurationException(
             f"The checkpoint has done {trainer.current_epoch} epochs, more than max_epochs={limit}"
         )
     for key, what in (("optimizer_states", "optimizers"), ("lr_schedulers", "learning rate schedulers")):
         if key not in checkpoint:
             raise KeyError(
-                f"The checkpoint holds no state of {what}; it was saved with `save_weights_only`. Load it with"
-                " `load_from_checkpoint`, and fit without `ckpt_path`."
+                f"The checkpoint holds no state of {what}; it was saved with `save_weights_only`. Load it"
+                " with `load_from_checkpoint`, and fit without `ckpt_path`."
             )
-    for optimizer, optimizer_state in zip(trainer.optimizers, checkpoint["optimizer_states"]):
+    for optimizer, optimizer_state in zip(trainer.optimizers, checkpoint["optimizer_states"], strict=False):
         optimizer.load_state_dict(optimizer_state)
         _to_device(optimizer, trainer._backend.device)
-    for config, scheduler_state in zip(trainer.lr_scheduler_configs, checkpoint["lr_schedulers"]):
+    for config, scheduler_state in zip(
+        trainer.lr_scheduler_configs, checkpoint["lr_schedulers"], strict=False
+    ):
         config.scheduler.load_state_dict(scheduler_state)
 
 
@@ -453,7 +457,7 @@ def _default_location(storage: Any, location: str) -> Any:
 def _read_hparams(path: PathLike) -> dict[str, Any]:
     suffix = Path(path).suffix.lower()
     if suffix in (".yaml", ".yml"):
-        import yaml
+        import yaml  # type: ignore[import-untyped]
 
         with open(path, encoding="utf-8") as file:
             return yaml.safe_load(file) or {}

@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from relight.core.hooks import DataHooks
 from relight.core.hparams import HyperparametersMixin
+from relight.utilities.overrides import class_only
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +94,7 @@ class LightningDataModule(DataHooks, HyperparametersMixin):
     def on_exception(self, exception: BaseException) -> None:
         """Called when an entry point ends with an exception."""
 
-    @classmethod
+    @class_only
     def load_from_checkpoint(
         cls,
         checkpoint_path: str | Path | IO[bytes],
@@ -113,6 +114,6 @@ class LightningDataModule(DataHooks, HyperparametersMixin):
         """
         from relight.checkpoint import load_from_checkpoint
 
-        return load_from_checkpoint(
+        return load_from_checkpoint(  # type: ignore[no-any-return]
             cls, checkpoint_path, map_location, hparams_file, None, weights_only, kwargs
         )

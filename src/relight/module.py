@@ -14,6 +14,7 @@ from relight.core.hooks import CheckpointHooks, DataHooks, ModelHooks
 from relight.core.hparams import HyperparametersMixin
 from relight.core.optimizer import LightningOptimizer
 from relight.utilities.exceptions import MisconfigurationException
+from relight.utilities.overrides import class_only
 from relight.utilities.rank_zero import rank_zero_warn
 from relight.utilities.types import STEP_OUTPUT, GradClipAlgorithmType
 
@@ -68,7 +69,7 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     def trainer(self, trainer: Trainer | None) -> None:
         for child in self.children():
             if isinstance(child, LightningModule):
-                child.trainer = trainer  # type: ignore[assignment]
+                child.trainer = trainer
         self._trainer = trainer
 
     @property
@@ -134,7 +135,7 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     def device(self) -> torch.device:
         """The device the module was last moved to."""
         device = self._device
-        if device.type == "cuda" and device.index is None:
+        if str(device) == "cuda":  # whichever is current
             return torch.device("cuda", torch.cuda.current_device())
         return device
 
@@ -149,7 +150,7 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         return self.device.type == "cuda"
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
-        result = super()._apply(fn, recurse)
+        result = super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         # to(), cuda(), half() … all come here; a probe tells where they lead, with or without parameters.
         probe = fn(torch.empty(0, device=self._device, dtype=self._dtype))
         self._device, self._dtype = probe.device, probe.dtype
@@ -203,8 +204,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         optimizer: Optimizer | LightningOptimizer,
         optimizer_closure: Callable[[], Any] | None = None,
     ) -> None:
-        """Step the optimizer; an override must run ``optimizer_closure``, mostly through ``optimizer.step``."""
-        optimizer.step(closure=optimizer_closure)  # type: ignore[arg-type]
+        """Step the optimizer; an override must run the closure, mostly through ``optimizer.step``."""
+        optimizer.step(closure=optimizer_closure)
 
     def optimizer_zero_grad(self, epoch: int, batch_idx: int, optimizer: Optimizer) -> None:
         """Set the gradients to zero."""
@@ -248,7 +249,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         """Log a value under a name.
 
         Args:
-            name: Without the suffixes ``_step``, ``_epoch`` and ``/dataloader_idx_N`` that are added as needed.
+            name: Without the suffixes ``_step``, ``_epoch`` and ``/dataloader_idx_N`` that are added as
+                needed.
             value: A number, a tensor of one element or a ``torchmetrics.Metric``.
             prog_bar: Show it in the progress bar.
             logger: Send it to the loggers (``None``: yes).
@@ -264,8 +266,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
             rank_zero_only: The call is made in the first process only.
 
         Raises:
-            MisconfigurationException: In a hook where nothing can be logged, or with arguments that differ from
-                those of an earlier call of the same name in the same hook.
+            MisconfigurationException: In a hook where nothing can be logged, or with arguments that differ
+                from those of an earlier call of the same name in the same hook.
         """
         if self._trainer is None:
             rank_zero_warn(
@@ -323,7 +325,9 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         return self.trainer._backend.all_gather(data, group=group, sync_grads=sync_grads)
 
     def optimizers(self, use_pl_optimizer: bool = True) -> Any:
-        """Return the optimizer, or the list of them; wrapped, so that their steps are counted, unless told not to."""
+        """Return the optimizer, or the list of them; wrapped, so that their steps are counted, unless told
+        not to.
+        """
         found: list[Any] = self.trainer._lightning_optimizers if use_pl_optimizer else self.trainer.optimizers
         return found[0] if len(found) == 1 else found
 
@@ -340,7 +344,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     def _must_be_manual(self, name: str) -> None:
         if self.automatic_optimization:
             raise MisconfigurationException(
-                f"`{name}` is for manual optimization: set `self.automatic_optimization = False` in `__init__`"
+                f"`{name}` is for manual optimization: set `self.automatic_optimization = False` in"
+                " `__init__`"
             )
 
     def toggle_optimizer(self, optimizer: Optimizer | LightningOptimizer) -> None:
@@ -387,7 +392,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
 
         Args:
             optimizer: Whose parameters.
-            gradient_clip_val: Largest value or norm; what ``fit`` was given if ``None``. Nothing is clipped at 0.
+            gradient_clip_val: Largest value or norm; what ``fit`` was given if ``None``. Nothing is clipped
+                at 0.
             gradient_clip_algorithm: ``"norm"`` or ``"value"``; what ``fit`` was given, else ``"norm"``.
 
         Raises:
@@ -413,7 +419,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         algorithm = str(getattr(gradient_clip_algorithm, "value", gradient_clip_algorithm)).lower()
         if not GradClipAlgorithmType.supported_type(algorithm):
             raise MisconfigurationException(
-                f"`gradient_clip_algorithm` must be one of {GradClipAlgorithmType.supported_types()}, not {algorithm!r}"
+                f"`gradient_clip_algorithm` must be one of {GradClipAlgorithmType.supported_types()},"
+                f" not {algorithm!r}"
             )
         trainer._backend.clip_gradients(self, optimizer, gradient_clip_val, GradClipAlgorithmType(algorithm))
 
@@ -429,7 +436,7 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
             parameter.requires_grad = True
         return self.train()
 
-    @classmethod
+    @class_only
     def load_from_checkpoint(
         cls,
         checkpoint_path: str | Path | IO[bytes],
@@ -455,9 +462,10 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         """
         from relight.checkpoint import load_from_checkpoint
 
-        return load_from_checkpoint(
+        return load_from_checkpoint(  # type: ignore[no-any-return]
             cls, checkpoint_path, map_location, hparams_file, strict, weights_only, kwargs
         )
 
     def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the Trainer, which is not copied along."""
         return {**self.__dict__, "_trainer": None}

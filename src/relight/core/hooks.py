@@ -1,7 +1,7 @@
 """The hooks a user may override, with the names and signatures of Lightning 2.6.
 
-Every default here does nothing (or the obvious thing); the Trainer finds out once, when an entry point starts,
-which of them are overridden and never calls the others.
+Every default here does nothing (or the obvious thing); the Trainer finds out once, when an entry point
+starts, which of them are overridden and never calls the others.
 """
 
 from __future__ import annotations

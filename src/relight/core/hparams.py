@@ -21,18 +21,22 @@ class AttributeDict(dict[str, Any]):
     """A dict whose items are attributes too."""
 
     def __getattr__(self, name: str) -> Any:
+        """Return an item."""
         try:
             return self[name]
         except KeyError:
             raise AttributeError(f"Missing attribute {name!r}") from None
 
     def __setattr__(self, name: str, value: Any) -> None:
+        """Set an item."""
         self[name] = value
 
     def __delattr__(self, name: str) -> None:
+        """Remove an item."""
         del self[name]
 
     def __repr__(self) -> str:
+        """Return the items sorted, one a line."""
         width = max((len(str(name)) for name in self), default=0) + 3
         quoted = {f'"{name}":': self[name] for name in sorted(self)}
         return "\n".join(f"{name:<{width}} {value}" for name, value in quoted.items())
@@ -63,8 +67,9 @@ class HyperparametersMixin:
         self._log_hyperparams = logger
         if len(args) == 1 and not isinstance(args[0], str) and not args[0]:
             return  # an empty collection
-        if is_dataclass(self):
-            given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        instance: Any = self
+        if is_dataclass(instance):
+            given = {f.name: getattr(instance, f.name) for f in fields(instance) if f.init}
         else:
             current = frame or inspect.currentframe().f_back  # type: ignore[union-attr]
             given = {}
@@ -130,7 +135,8 @@ class HyperparametersMixin:
     @property
     def hparams_initial(self) -> AttributeDict:
         """A copy of the hyperparameters as they were saved."""
-        return copy.deepcopy(getattr(self, "_hparams_initial", AttributeDict()))
+        initial: Any = getattr(self, "_hparams_initial", AttributeDict())
+        return copy.deepcopy(initial)  # type: ignore[no-any-return]
 
 
 def _init_arguments(frame: types.FrameType | None, instance: object) -> Iterator[dict[str, Any]]:

@@ -60,7 +60,8 @@ class LightningOptimizer:
         """Update the parameters.
 
         Args:
-            closure: Computes the gradients. In automatic optimization it is the training step and must be run.
+            closure: Computes the gradients. In automatic optimization it is the training step and must be
+                run.
             kwargs: Passed on to the wrapped optimizer's ``step``.
 
         Returns:
@@ -75,4 +76,5 @@ class LightningOptimizer:
         return output
 
     def __getattr__(self, name: str) -> Any:
+        """Return the wrapped optimizer's attribute."""
         return getattr(self.__dict__["_optimizer"], name)

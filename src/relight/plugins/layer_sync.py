@@ -31,7 +31,7 @@ class TorchSyncBatchNorm(LayerSync):
 
     def apply(self, model: nn.Module) -> nn.Module:
         """Return the model with synchronised batch norm layers."""
-        return nn.SyncBatchNorm.convert_sync_batchnorm(model)  # type: ignore[no-any-return]
+        return nn.SyncBatchNorm.convert_sync_batchnorm(model)  # type: ignore[no-any-return, no-untyped-call]
 
     def revert(self, model: nn.Module) -> nn.Module:
         """Return the model with plain batch norm layers that keep weights and statistics."""

@@ -1,7 +1,7 @@
 """Where it runs: everything the Trainer wants from Lightning Fabric.
 
-On a single device in plain precision nothing wraps the module or its steps. Everything else (several processes,
-sharding, other precisions) goes through Fabric's wrappers.
+On a single device in plain precision nothing wraps the module or its steps. Everything else (several
+processes, sharding, other precisions) goes through Fabric's wrappers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Backend:
     ) -> None:
         from lightning_fabric import Fabric
         from lightning_fabric.plugins import Precision
-        from lightning_fabric.strategies import SingleDeviceStrategy
+        from lightning_fabric.strategies.single_device import SingleDeviceStrategy
 
         given = (
             list(plugins) if isinstance(plugins, (list, tuple)) else [plugins] if plugins is not None else []
@@ -100,7 +100,8 @@ class Backend:
     def launch(self, function: Callable[..., Any], *args: Any) -> Any:
         """Run ``function(*args)`` in every process and return what it returns (in the first)."""
         if self.spawns:
-            return self.fabric.launch(_without_fabric, function, *args)
+            starter: Callable[..., Any] = _without_fabric
+            return self.fabric.launch(starter, function, *args)
         if not self._launched:
             self._launched = True
             self.fabric.launch()  # starts the other processes, which run the script up to here, too
@@ -113,10 +114,7 @@ class Backend:
         if self.single_device:
             if not self.plain:
                 module = self.precision_plugin.convert_module(module)
-            if any(True for _ in module.parameters()) or any(True for _ in module.buffers()):
-                self.model = self.fabric.to_device(module)
-            else:
-                self.model = module.to(self.device)
+            self.model = self.fabric.to_device(module)
         elif any(parameter.requires_grad for parameter in module.parameters()):
             self.model = self.fabric.setup_module(module)
         else:  # nothing to synchronise, and DDP refuses it
@@ -125,11 +123,11 @@ class Backend:
 
     def setup_optimizers(self, optimizers: list[Optimizer]) -> list[Optimizer]:
         """Let the strategy wrap the optimizers, if it has to."""
-        from lightning_fabric.strategies import DDPStrategy
+        from lightning_fabric.strategies.ddp import DDPStrategy
 
         if self.single_device or isinstance(self.strategy, DDPStrategy):
             return optimizers
-        wrapped = self.fabric.setup_optimizers(*optimizers)
+        wrapped: Any = self.fabric.setup_optimizers(*optimizers)
         return list(wrapped) if isinstance(wrapped, tuple) else [wrapped]
 
     def step_method(self, module: LightningModule, name: str) -> Callable[..., Any]:
@@ -155,7 +153,9 @@ class Backend:
     def backward(
         self, module: LightningModule, overridden: bool, loss: Tensor, *args: Any, **kwargs: Any
     ) -> None:
-        """Compute gradients, scaled if the precision needs it, through the module's own ``backward`` if it has one."""
+        """Compute gradients, scaled if the precision needs it, through the module's own ``backward`` if it
+        has one.
+        """
         if self.plain:
             module.backward(loss, *args, **kwargs)
         elif overridden:
@@ -179,7 +179,7 @@ class Backend:
         self, module: nn.Module, optimizer: Optimizer, value: float, algorithm: GradClipAlgorithmType
     ) -> None:
         """Clip the gradients of an optimizer's parameters; not at all for 0 or less."""
-        from lightning_fabric.strategies import DDPStrategy
+        from lightning_fabric.strategies.ddp import DDPStrategy
 
         if value <= 0:
             return
@@ -219,7 +219,8 @@ class Backend:
         fabric_loader = self.fabric.setup_dataloaders(
             loader, use_distributed_sampler=distribute, move_to_device=False
         )
-        # Only what Fabric made of the loader is wanted: its wrapper counts epochs by itself and draws seeds late.
+        # Only what Fabric made of the loader is wanted: its wrapper counts epochs by itself and draws seeds
+        # late.
         ready: DataLoader[Any] = fabric_loader._dataloader  # type: ignore[union-attr]
         if ready.sampler is not before and hasattr(ready.sampler, "shuffle"):
             ready.sampler.shuffle = shuffle

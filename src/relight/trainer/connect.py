@@ -75,14 +75,15 @@ def _check_state_keys(callbacks: Sequence[Callback]) -> None:
         if is_overridden("state_dict", callback, Callback):
             if callback.state_key in seen:
                 raise RuntimeError(
-                    f"Two callbacks share the state key {callback.state_key!r}, so a checkpoint could keep only"
+                    f"Two callbacks share the state key {callback.state_key!r}, so a checkpoint could"
+                    " keep only"
                     " one of them. Give their class a `state_key` that tells them apart."
                 )
             seen.add(callback.state_key)
 
 
 def attach_module_callbacks(trainer: Trainer) -> None:
-    """Add the callbacks of ``configure_callbacks``; one takes the place of those of its type or a base of it."""
+    """Add the callbacks of ``configure_callbacks``; one takes the place of those of its type or a base."""
     from relight.callbacks import Callback
 
     module = trainer.lightning_module
@@ -107,8 +108,8 @@ def attach_log_functions(trainer: Trainer) -> None:
     """Let callbacks log as the module does."""
     module = trainer.lightning_module
     for callback in trainer.callbacks:
-        callback.log = module.log  # type: ignore[method-assign]
-        callback.log_dict = module.log_dict  # type: ignore[method-assign]
+        callback.log = module.log
+        callback.log_dict = module.log_dict
 
 
 def make_loggers(given: Any, default_root_dir: str) -> list[Any]:

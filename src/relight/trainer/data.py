@@ -151,11 +151,11 @@ def _stop_shuffling(combined: CombinedLoader, stage: RunningStage) -> None:
     if all(isinstance(sampler, SequentialSampler) for sampler in samplers):
         return
     rank_zero_warn(
-        f"`overfit_batches` wants the same batches every epoch: shuffling of the {stage.dataloader_prefix} loader"
-        " is turned off."
+        "`overfit_batches` wants the same batches every epoch: shuffling of the"
+        f" {stage.dataloader_prefix} loader is turned off."
     )
     combined.flattened = [
-        _rebuild(loader, sampler=SequentialSampler(loader.dataset))
+        _rebuild(loader, sampler=SequentialSampler(loader.dataset))  # type: ignore[arg-type]
         if isinstance(loader, DataLoader)
         else loader
         for loader in combined.flattened
@@ -190,7 +190,8 @@ def num_batches(stage: RunningStage, length: int | float, limit: int | float) ->
     """Return how many of ``length`` batches are used under ``limit``: a number (int) or a share (float).
 
     Raises:
-        MisconfigurationException: If a share comes to no batch at all, or is asked of a loader without a length.
+        MisconfigurationException: If a share comes to no batch at all, or is asked of a loader without a
+            length.
     """
     name = f"limit_{stage.dataloader_prefix}_batches"
     if length == 0:
@@ -243,10 +244,11 @@ def make_transfer(trainer: Trainer) -> Callable[[Any, int], Any] | None:
         return lambda batch, index: default(batch, device, index)
 
     move = move or default
-    hooks = [(before, ()), (move, (device,)), (after, ())]
+    steps: list[tuple[Callable[..., Any] | None, tuple[Any, ...]]]
+    steps = [(before, ()), (move, (device,)), (after, ())]
 
     def transfer(batch: Any, dataloader_idx: int) -> Any:
-        for hook, extra in hooks:
+        for hook, extra in steps:
             if hook is not None:
                 batch = call_hook(trainer, hook, batch, *extra, dataloader_idx)
         return batch

@@ -279,7 +279,8 @@ class EpochLoop(Loop):
         )
         if self.global_step % expected != 0 and not stateful:
             rank_zero_warn(
-                "The checkpoint was saved in the middle of an epoch, and the loader cannot go on there: it has no"
+                "The checkpoint was saved in the middle of an epoch, and the loader cannot go on"
+                " there: it has no"
                 " `state_dict` and `load_state_dict`. The batches will differ from those of an unbroken run.",
                 category=PossibleUserWarning,
             )
@@ -339,7 +340,7 @@ class EpochLoop(Loop):
             limit = trainer.limit_train_batches
             return (self.batch_idx + 1) % limit == 0 if isinstance(limit, int) else is_last
         index = self.total_batch_idx if trainer.check_val_every_n_epoch is None else self.batch_idx
-        return (index + 1) % every == 0  # type: ignore[operator, no-any-return]
+        return (index + 1) % every == 0  # type: ignore[operator]
 
     # Saving
 

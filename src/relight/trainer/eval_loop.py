@@ -69,14 +69,16 @@ def check_dataloader_idx(
         place = f"`{type(module).__name__}.{name}`"
         if several and not takes_parameter(method, "dataloader_idx"):
             raise RuntimeError(
-                f"There are several {stage.dataloader_prefix} loaders, but {place} does not take `dataloader_idx`:"
+                f"There are several {stage.dataloader_prefix} loaders, but {place} does not take"
+                " `dataloader_idx`:"
                 " add `dataloader_idx=0` to its signature."
             )
         if not several and takes_parameter(method, "dataloader_idx", explicit=True):
             parameter = inspect.signature(method).parameters.get("dataloader_idx")
             if parameter is not None and parameter.default is parameter.empty:
                 raise RuntimeError(
-                    f"There is one {stage.dataloader_prefix} loader, but {place} must be given `dataloader_idx`:"
+                    f"There is one {stage.dataloader_prefix} loader, but {place} must be given"
+                    " `dataloader_idx`:"
                     " remove it, or give it a default (`dataloader_idx=0`)."
                 )
 

@@ -52,6 +52,7 @@ class Fetcher:
         return item
 
     def __next__(self) -> tuple[Any, int, int]:
+        """Return the next batch with its index and its loader's."""
         if self.length is not None:
             if self._profiler is None:
                 item = next(self._iterator)  # type: ignore[arg-type]

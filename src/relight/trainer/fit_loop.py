@@ -169,8 +169,10 @@ class FitLoop(Loop):
             in_epoch = trainer.check_val_every_n_epoch is not None
             if every > self.max_batches and in_epoch and trainer.limit_val_batches > 0:
                 raise ValueError(
-                    f"`val_check_interval={every}` is more than the {self.max_batches} training batches of an epoch."
-                    " Pass `check_val_every_n_epoch=None` to count over epochs, or `limit_val_batches=0` not to"
+                    f"`val_check_interval={every}` is more than the {self.max_batches} training"
+                    " batches of an epoch."
+                    " Pass `check_val_every_n_epoch=None` to count over epochs, or"
+                    " `limit_val_batches=0` not to"
                     " validate."
                 )
         elif has_length:
@@ -192,7 +194,7 @@ class FitLoop(Loop):
                 f"The checkpoint holds the state of {len(states)} loaders, but {len(stateful)} can take it:"
                 " use the loaders that it was saved with"
             )
-        for loader, state in zip(stateful, states):
+        for loader, state in zip(stateful, states, strict=True):
             loader.load_state_dict(state)
         self._loader_states = []
 
@@ -235,7 +237,8 @@ class FitLoop(Loop):
         ]
         if evaluating:
             rank_zero_warn(
-                f"{len(evaluating)} module(s) are in evaluation mode as training starts. Fine if you froze them.",
+                f"{len(evaluating)} module(s) are in evaluation mode as training starts."
+                " Fine if you froze them.",
                 category=PossibleUserWarning,
             )
         trainer._call("on_train_start")

@@ -1,7 +1,7 @@
 """How hooks are called.
 
-:func:`call_hook` calls one bound method. :class:`Hooks` works out once, when an entry point starts, who overrides
-a hook, and gives the loops one callable for it, or ``None`` when there is nothing to call.
+:func:`call_hook` calls one bound method. :class:`Hooks` works out once, when an entry point starts, who
+overrides a hook, and gives the loops one callable for it, or ``None`` when there is nothing to call.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Order(str, Enum):
     MODULE_FIRST = "module-first"
 
 
-#: Hooks whose order is not callbacks first. At the end of an epoch the module goes first, so that every callback can
-#: monitor what it logs there; loading a checkpoint mirrors saving it.
+#: Hooks whose order is not callbacks first. At the end of an epoch the module goes first, so that every
+#: callback can monitor what it logs there; loading a checkpoint mirrors saving it.
 HOOK_ORDER: Mapping[str, Order] = MappingProxyType(
     {
         "on_train_epoch_end": Order.MODULE_FIRST,
@@ -79,15 +79,15 @@ def profiler_entry(owner: object, hook: str, kind: str | None = None) -> str:
     ``[LightningModule]Net.on_train_start``. Calls that share a name add up.
     """
     kind = kind or _owner_kind(owner)
-    name = getattr(owner, "state_key") if kind == "Callback" else type(owner).__name__
+    name = owner.state_key if kind == "Callback" else type(owner).__name__  # type: ignore[attr-defined]
     return f"[{kind}]{name}.{hook}"
 
 
 def call_hook(trainer: Trainer, hook: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Call one hook: the bound method of a module, data module, callback, logger, strategy or accelerator.
 
-    While it runs, what ``self.log`` does is decided by its name, also when hooks nest; the profiler records it
-    under its owner's name.
+    While it runs, what ``self.log`` does is decided by its name, also when hooks nest; the profiler records
+    it under its owner's name.
 
     >>> call_hook(trainer, module.on_train_start)  # doctest: +SKIP
     >>> call_hook(trainer, callback.on_train_start, trainer, module)  # doctest: +SKIP
@@ -139,8 +139,8 @@ class Hooks:
     def bind(self, name: str) -> Callable[..., Any] | None:
         """Return a callable that gives ``name`` to the module and the callbacks that override it.
 
-        It takes the module's arguments, puts the trainer and the module before them for callbacks, and returns
-        what the module's hook returned. ``None`` when nobody overrides the hook.
+        It takes the module's arguments, puts the trainer and the module before them for callbacks, and
+        returns what the module's hook returned. ``None`` when nobody overrides the hook.
         """
         return self._get("all", name)
 

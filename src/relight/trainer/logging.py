@@ -57,7 +57,8 @@ class LoggerConnector:
 
     def log(
         self, module: LightningModule, name: str, value: Any, prog_bar: bool, logger: bool | None,
-        on_step: bool | None, on_epoch: bool | None, reduce_fx: str | Callable[[Any], Any], enable_graph: bool,
+        on_step: bool | None, on_epoch: bool | None, reduce_fx: str | Callable[[Any], Any],
+        enable_graph: bool,
         sync_dist: bool, sync_dist_group: Any, add_dataloader_idx: bool, batch_size: int | None,
         metric_attribute: str | None, rank_zero_only: bool,
     ) -> None:  # fmt: skip
@@ -84,7 +85,8 @@ class LoggerConnector:
 
         # What the arguments mean is worked out once for each hook and set of arguments.
         key = (
-            fx, name, prog_bar, logger, on_step, on_epoch, reduce_fx, enable_graph, sync_dist, sync_dist_group,
+            fx, name, prog_bar, logger, on_step, on_epoch, reduce_fx, enable_graph, sync_dist,
+            sync_dist_group,
             add_dataloader_idx, metric_attribute, rank_zero_only,
         )  # fmt: skip
         options = self._options.get(key)

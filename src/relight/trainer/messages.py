@@ -1,4 +1,6 @@
-"""Errors about legacy names: the one place of the core that asks the catalogue, and only when something is wrong."""
+"""Errors about legacy names: the one place of the core that asks the catalogue, and only when something is
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ def unknown_arguments(names: Iterable[str], known: Iterable[str], entry_point_op
             entry = catalogue.trainer_argument(name)
         if name in options:
             lines.append(
-                f"`{name}` belongs to the entry points: `trainer.fit(..., {name}=...)`, or `Trainer(options={{...}})`"
+                f"`{name}` belongs to the entry points: `trainer.fit(..., {name}=...)`, or"
+                f" `Trainer(options={{...}})`"
             )
         elif entry is not None:
             modern = entry.relight.text

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["NoOptimizer", "configure_optimizers"]
 
 _FORMS = (
-    "`configure_optimizers` must return an optimizer, a list of optimizers, a list of optimizers and a list of"
+    "`configure_optimizers` must return an optimizer, a list of optimizers, a list of optimizers and"
+    " a list of"
     ' schedulers, a dict with "optimizer" and maybe "lr_scheduler" and "monitor", several such dicts, or None'
 )
 
@@ -51,6 +52,7 @@ class NoOptimizer(Optimizer):
         """Do nothing."""
 
     def __repr__(self) -> str:
+        """Say what it is."""
         return "No Optimizer"
 
 
@@ -101,7 +103,8 @@ def _scheduler_config(given: Any, monitor: str | None) -> LRSchedulerConfig:
         if isinstance(given, ReduceLROnPlateau):
             if monitor is None:
                 raise MisconfigurationException(
-                    "`ReduceLROnPlateau` needs to know what to monitor: return {'optimizer': …, 'lr_scheduler': …,"
+                    "`ReduceLROnPlateau` needs to know what to monitor: return"
+                    " {'optimizer': …, 'lr_scheduler': …,"
                     " 'monitor': 'your metric'}"
                 )
             return LRSchedulerConfig(given, reduce_on_plateau=True, monitor=monitor)
@@ -123,7 +126,8 @@ def _scheduler_config(given: Any, monitor: str | None) -> LRSchedulerConfig:
     config.setdefault("reduce_on_plateau", isinstance(scheduler, ReduceLROnPlateau))
     if config["reduce_on_plateau"] and config.get("monitor") is None:
         raise MisconfigurationException(
-            "The dict of a `ReduceLROnPlateau` scheduler must say what to monitor: {'scheduler': …, 'monitor':"
+            "The dict of a `ReduceLROnPlateau` scheduler must say what to monitor:"
+            " {'scheduler': …, 'monitor':"
             " 'your metric'}"
         )
     if isinstance(scheduler, OneCycleLR) and interval == "epoch":
@@ -141,7 +145,8 @@ def _manual_scheduler_config(given: Any) -> LRSchedulerConfig:
     ignored = [name for name in given if name in ("reduce_on_plateau", "monitor", "strict")]
     if ignored:
         rank_zero_warn(
-            f"With manual optimization {ignored} of a learning rate scheduler mean nothing: call its `step()`.",
+            f"With manual optimization {ignored} of a learning rate scheduler mean nothing: call its"
+            " `step()`.",
             category=RuntimeWarning,
         )
     return LRSchedulerConfig(**{name: value for name, value in given.items() if name not in ignored})

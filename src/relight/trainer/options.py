@@ -20,6 +20,7 @@ class Unset(Enum):
     UNSET = "unset"
 
     def __repr__(self) -> str:
+        """Return the name."""
         return "UNSET"
 
 
@@ -30,8 +31,8 @@ UNSET = Unset.UNSET
 class Options:
     """Defaults for the entry points, so that one configuration can hold everything.
 
-    What an entry point is given itself goes before these. ``None`` (for ``check_val_every_n_epoch``: ``UNSET``)
-    leaves an option as it is.
+    What an entry point is given itself goes before these. ``None`` (for ``check_val_every_n_epoch``:
+    ``UNSET``) leaves an option as it is.
 
     Attributes:
         limit_train_batches: Number (int) or share (float) of the training batches of an epoch.
@@ -39,9 +40,10 @@ class Options:
         limit_test_batches: The same for ``test``.
         limit_predict_batches: The same for ``predict``.
         overfit_batches: Train on, and validate with, this number or share of batches, unshuffled.
-        val_check_interval: Validate after this number (int) or share (float) of training batches, or after a time:
-            ``timedelta``, its arguments as a dict, or ``"DD:HH:MM:SS"``.
-        check_val_every_n_epoch: Validate in every n-th epoch; ``None`` counts ``val_check_interval`` over epochs.
+        val_check_interval: Validate after this number (int) or share (float) of training batches, or after a
+            time: ``timedelta``, its arguments as a dict, or ``"DD:HH:MM:SS"``.
+        check_val_every_n_epoch: Validate in every n-th epoch; ``None`` counts ``val_check_interval`` over
+            epochs.
         num_sanity_val_steps: Validation batches to run before training; -1 for all.
         accumulate_grad_batches: Batches whose gradients make one optimizer step.
         gradient_clip_val: Largest gradient, or norm of all.
@@ -50,8 +52,8 @@ class Options:
         reload_dataloaders_every_n_epochs: Ask for the loaders again after so many epochs; 0 for never.
         use_distributed_sampler: Whether loaders are given a sampler of their process's part.
         detect_anomaly: Look for the operation that makes a gradient NaN; slow.
-        inference_mode: Evaluate in ``torch.inference_mode`` rather than ``torch.no_grad``; validation within ``fit``
-            uses ``no_grad`` unless ``fit`` itself is told otherwise.
+        inference_mode: Evaluate in ``torch.inference_mode`` rather than ``torch.no_grad``; validation within
+            ``fit`` uses ``no_grad`` unless ``fit`` itself is told otherwise.
     """
 
     limit_train_batches: int | float | None = None
@@ -60,7 +62,7 @@ class Options:
     limit_predict_batches: int | float | None = None
     overfit_batches: int | float | None = None
     val_check_interval: int | float | str | timedelta | dict[str, Any] | None = None
-    check_val_every_n_epoch: int | None | Unset = UNSET
+    check_val_every_n_epoch: int | Unset | None = UNSET
     num_sanity_val_steps: int | None = None
     accumulate_grad_batches: int | None = None
     gradient_clip_val: float | None = None
@@ -220,5 +222,6 @@ def _check(options: Options) -> None:
         raise TypeError(f"`gradient_clip_val` should be an int or a float, not {value!r}")
     if algorithm is not None and not GradClipAlgorithmType.supported_type(algorithm.lower()):
         raise MisconfigurationException(
-            f"`gradient_clip_algorithm` is one of {GradClipAlgorithmType.supported_types()}, not {algorithm!r}"
+            f"`gradient_clip_algorithm` is one of {GradClipAlgorithmType.supported_types()}, not"
+            f" {algorithm!r}"
         )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import torch
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from relight.trainer.data import DataSource, combine, make_transfer, num_batches, sized
 from relight.trainer.eval_loop import ModuleModes, check_dataloader_idx, no_grad_context

@@ -45,6 +45,7 @@ class Count:
             setattr(self, field, state[field])
 
     def __repr__(self) -> str:
+        """Return the counts."""
         return f"Count({', '.join(f'{field}={getattr(self, field)}' for field in self.fields)})"
 
 

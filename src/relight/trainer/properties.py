@@ -344,7 +344,7 @@ class TrainerProperties:
 
     @property
     def estimated_stepping_batches(self) -> int | float:
-        """The number of optimizer steps that fit will take, as far as can be told; loads the training data."""
+        """The number of optimizer steps that fit will take, if it can be told; loads the training data."""
         if self.max_epochs == -1:
             return math.inf if self.max_steps == -1 else self.max_steps
         if self.train_dataloader is None:

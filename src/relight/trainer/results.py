@@ -21,7 +21,8 @@ __all__ = ["Entry", "LogOptions", "Metrics", "ResultCollection", "default_dtype"
 _warn_once = WarningCache()
 _REDUCTIONS = {
     "mean": "mean", "avg": "mean", "sum": "sum", "min": "min", "max": "max",
-    torch.mean: "mean", torch.sum: "sum", torch.min: "min", torch.max: "max", sum: "sum", min: "min", max: "max",
+    torch.mean: "mean", torch.sum: "sum", torch.min: "min", torch.max: "max",
+    sum: "sum", min: "min", max: "max",
 }  # fmt: skip
 
 
@@ -39,7 +40,7 @@ def reduction_name(reduce_fx: str | Callable[[Any], Any]) -> str:
     """
     key = reduce_fx.lower() if isinstance(reduce_fx, str) else reduce_fx
     try:
-        return _REDUCTIONS[key]  # type: ignore[index]
+        return _REDUCTIONS[key]
     except (KeyError, TypeError):
         raise MisconfigurationException(
             "`self.log(reduce_fx=...)` knows mean, sum, min and max; log a `torchmetrics.Metric` for anything"
@@ -113,7 +114,8 @@ class Entry:
         if value.dtype is not torch.float32 and value.dtype is not torch.float64:
             if not value.is_floating_point():
                 _warn_once.warn(
-                    f"`self.log({self.name!r}, ...)` in `{self.fx}` was given a value that is no floating point"
+                    f"`self.log({self.name!r}, ...)` in `{self.fx}` was given a value that is no"
+                    " floating point"
                     f" number; it is converted to {default_dtype()} to be reduced."
                 )
             value = value.to(default_dtype())
@@ -204,7 +206,9 @@ class ResultCollection(dict[tuple[str, str], Entry]):
         if entry is None:
             entry = self[fx, name] = Entry(fx, name, options, self.dataloader_idx, not is_tensor, sync)
             self.logs_steps = self.logs_steps or options.on_step
-        elif (entry.options is not options and entry.options != options) or entry.dataloader_idx != self.dataloader_idx:
+        elif (
+            entry.options is not options and entry.options != options
+        ) or entry.dataloader_idx != self.dataloader_idx:
             raise MisconfigurationException(
                 f"`self.log({name!r}, ...)` was called twice in `{fx}` with different arguments"
             )
@@ -249,7 +253,7 @@ class ResultCollection(dict[tuple[str, str], Entry]):
         return metrics
 
     def reset(self, metrics: bool | None = None, fx: str | None = None) -> None:
-        """Forget the values of metrics (True), of plain values (False) or of both, in all hooks or in ``fx``."""
+        """Forget metrics (True), plain values (False) or both, of all hooks or of ``fx``."""
         for entry in self.values():
             is_metric = entry.metric is not None
             if (metrics is None or metrics == is_metric) and (fx is None or fx == entry.fx):

@@ -132,7 +132,7 @@ def _spawn(trainer: Trainer, *args: Any) -> Any:
     trainer.fit_loop.max_epochs = state["max_epochs"]
     trainer._logger_connector._callback_metrics = state["callback_metrics"]
     trainer._logger_connector._logged_metrics = state["logged_metrics"]
-    for callback, saved in zip(trainer.callbacks, state["callbacks"]):
+    for callback, saved in zip(trainer.callbacks, state["callbacks"], strict=True):
         if saved:
             callback.load_state_dict(saved)
     trainer.lightning_module.trainer = trainer

@@ -76,7 +76,8 @@ def logging_levels(hook: str | None, on_step: bool | None, on_epoch: bool | None
     level = LOGGING.get(hook)
     if level is None:
         raise MisconfigurationException(
-            f"`self.log()` cannot be called in `{hook}`; `self.logger.log_metrics(...)` sends values to the logger"
+            f"`self.log()` cannot be called in `{hook}`; `self.logger.log_metrics(...)` sends values"
+            " to the logger"
             " from anywhere"
         )
     each_step, step_default, epoch_default = level

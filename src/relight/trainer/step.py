@@ -99,7 +99,7 @@ class Step:
                 self.before_optimizer_step(optimizer)
                 return result
 
-            return optimizer.step(closure=closure_and_hooks, **kwargs)  # type: ignore[arg-type]
+            return optimizer.step(closure=closure_and_hooks, **kwargs)
         if isinstance(optimizer, LBFGS):
             raise MisconfigurationException("LBFGS and scaled gradients (half precision) do not go together")
         result = closure()
@@ -127,12 +127,12 @@ class AutomaticStep(Step):
         self.on_before_zero_grad = hooks.bind("on_before_zero_grad")
         self.zero_grad = hooks.module("optimizer_zero_grad")
         self.step_hook = hooks.module("optimizer_step", always=True)
-        # torch's own optimizers run a closure first and nothing before it: no need to hand it to them. LBFGS runs it
-        # again and again; a foreign optimizer may do what it likes.
+        # torch's own optimizers run a closure first and nothing before it: no need to hand it to them. LBFGS
+        # runs it again and again; a foreign optimizer may do what it likes.
         kind = type(self.optimizer)
         own = (
-            kind.__module__.split(".")[:2] == ["torch", "optim"] and kind is not LBFGS or kind is NoOptimizer
-        )
+            kind.__module__.split(".")[:2] == ["torch", "optim"] and kind is not LBFGS
+        ) or kind is NoOptimizer
         self.direct = (
             own and self.backend.plain and not is_overridden("optimizer_step", module, LightningModule)
         )
@@ -173,7 +173,8 @@ class AutomaticStep(Step):
         if not self.ran:
             raise MisconfigurationException(
                 "The optimizer stepped without running the closure, which holds the training step. Does"
-                " `optimizer_step` call `optimizer.step(closure=optimizer_closure)`, or `optimizer_closure()`?"
+                " `optimizer_step` call `optimizer.step(closure=optimizer_closure)`, or"
+                " `optimizer_closure()`?"
             )
         loss, extra = self.loss, self.extra
         self.loss = self.extra = None
@@ -264,7 +265,9 @@ class ManualStep(Step):
             optimizer._on_before_step, optimizer._on_after_step = self._before, self._after
         outer, self.scope.hook = self.scope.hook, "training_step"
         try:
-            output = self.training_step(batch, batch_idx) if self.takes_batch_idx else self.training_step(batch)
+            output = (
+                self.training_step(batch, batch_idx) if self.takes_batch_idx else self.training_step(batch)
+            )
         finally:
             self.scope.hook = outer
         for optimizer in self.lightning_optimizers:

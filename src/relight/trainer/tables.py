@@ -29,7 +29,7 @@ def print_results(outputs: Sequence[Mapping[str, Any]], stage: RunningStage) -> 
         if row is None:
             print(bar)
         else:
-            print("   ".join(cell.center(width) for cell, width in zip(row, widths)))
+            print("   ".join(cell.center(width) for cell, width in zip(row, widths, strict=True)))
     print(bar)
 
 

@@ -24,7 +24,7 @@ from relight.trainer.options import UNSET, Options, Unset, settle
 from relight.trainer.predict_loop import PredictionLoop
 from relight.trainer.properties import TrainerProperties
 from relight.trainer.scope import Scope
-from relight.trainer.states import RunningStage, TrainerFn, TrainerState, TrainerStatus
+from relight.trainer.states import RunningStage, TrainerFn, TrainerState
 from relight.utilities.exceptions import MisconfigurationException
 
 if TYPE_CHECKING:
@@ -60,8 +60,9 @@ def _explains_unknown(init: F) -> F:
 class Trainer(TrainerProperties):
     """Runs a :class:`LightningModule`.
 
-    What one entry point alone needs is an argument of that entry point (:meth:`fit`, :meth:`validate`, :meth:`test`,
-    :meth:`predict`); everything else is here, a callback, a plugin, or a property of the module.
+    What one entry point alone needs is an argument of that entry point (:meth:`fit`, :meth:`validate`,
+    :meth:`test`, :meth:`predict`); everything else is here, a callback, a plugin, or a property of the
+    module.
     """
 
     hook_order: Mapping[str, Order] = HOOK_ORDER
@@ -90,7 +91,8 @@ class Trainer(TrainerProperties):
         """Say where to run, what to plug in, and for how long.
 
         Args:
-            accelerator: ``"cpu"``, ``"gpu"``, ``"tpu"``, ``"mps"``, ``"auto"`` or an accelerator of Lightning Fabric.
+            accelerator: ``"cpu"``, ``"gpu"``, ``"tpu"``, ``"mps"``, ``"auto"`` or an accelerator of Lightning
+                Fabric.
             strategy: ``"ddp"``, ``"fsdp"``, ``"deepspeed"`` …, ``"auto"`` or a strategy of Lightning Fabric.
             devices: How many (int), which (list, or text such as ``"0,1"``), -1 for all, or ``"auto"``.
             num_nodes: How many machines.
@@ -99,7 +101,8 @@ class Trainer(TrainerProperties):
             callbacks: Callbacks, or the names of registered ones.
             logger: A logger, a list of them, False for none; ``None`` and True make the default one.
             profiler: A profiler, ``"simple"`` or ``"advanced"``.
-            default_root_dir: Where loggers and checkpoints write unless told otherwise; the working directory.
+            default_root_dir: Where loggers and checkpoints write unless told otherwise; the working
+                directory.
             enable_checkpointing: False for no ``ModelCheckpoint``; otherwise one is added if none is given.
             enable_progress_bar: False for no progress bar; otherwise one is added if none is given.
             max_epochs: When to stop; -1 for no limit, ``None`` for 1000 unless ``max_steps`` is set.
@@ -197,7 +200,7 @@ class Trainer(TrainerProperties):
         limit_val_batches: int | float | None = None,
         overfit_batches: int | float | None = None,
         val_check_interval: int | float | str | timedelta | dict[str, Any] | None = None,
-        check_val_every_n_epoch: int | None | Unset = UNSET,
+        check_val_every_n_epoch: int | Unset | None = UNSET,
         num_sanity_val_steps: int | None = None,
         accumulate_grad_batches: int | None = None,
         gradient_clip_val: float | None = None,
@@ -212,8 +215,8 @@ class Trainer(TrainerProperties):
 
         Args:
             model: The module.
-            train_dataloaders: The training loader, a collection of them, or a data module; the module's own if
-                ``None``.
+            train_dataloaders: The training loader, a collection of them, or a data module; the module's own
+                if ``None``.
             val_dataloaders: The validation loader(s); the module's own if ``None``.
             datamodule: Brings all loaders.
             ckpt_path: A checkpoint to go on from: a path, ``"best"``, ``"last"`` or ``"hpc"``.
@@ -251,7 +254,8 @@ class Trainer(TrainerProperties):
         self.fit_loop.epoch_loop.val_loop.inference_mode = bool(inference_mode)
         self.should_stop = False
         run.enter(
-            self, TrainerFn.FITTING, model, train=train_dataloaders, val=val_dataloaders, datamodule=datamodule,
+            self, TrainerFn.FITTING, model, train=train_dataloaders, val=val_dataloaders,
+            datamodule=datamodule,
             ckpt_path=ckpt_path, weights_only=weights_only,
         )  # fmt: skip
 
@@ -272,7 +276,8 @@ class Trainer(TrainerProperties):
         Args:
             model: The module; that of the last entry point if ``None``.
             dataloaders: The loader(s), or a data module; the module's own if ``None``.
-            ckpt_path: Weights to load: a path, ``"best"``, ``"last"`` or ``"hpc"``. Without a module, the best.
+            ckpt_path: Weights to load: a path, ``"best"``, ``"last"`` or ``"hpc"``. Without a module, the
+                best.
             verbose: Whether to print the results.
             datamodule: Brings the loaders.
             weights_only: ``None`` and True load data only; False runs whatever code the file carries.
@@ -333,7 +338,8 @@ class Trainer(TrainerProperties):
         self.predict_loop.return_predictions = return_predictions
         self.predict_loop.inference_mode = self.inference_mode is not False
         return run.enter(
-            self, TrainerFn.PREDICTING, model, predict=dataloaders, datamodule=datamodule, ckpt_path=ckpt_path,
+            self, TrainerFn.PREDICTING, model, predict=dataloaders, datamodule=datamodule,
+            ckpt_path=ckpt_path,
             weights_only=weights_only,
         )  # fmt: skip
 
@@ -389,7 +395,9 @@ class Trainer(TrainerProperties):
         check_legacy_hooks(self.lightning_module, fn)
 
     def _read_optimizers(self, returned: Any) -> tuple[list[Optimizer], list[LRSchedulerConfig]]:
-        """Return optimizers and schedulers of what ``configure_optimizers`` returned; compat takes more forms."""
+        """Return optimizers and schedulers of what ``configure_optimizers`` returned; compat takes more
+        forms.
+        """
         return configure_optimizers(returned, self.lightning_module)
 
     def _make_step(self, loop: EpochLoop) -> Step:
@@ -403,7 +411,7 @@ class Trainer(TrainerProperties):
     def _optimizer_step(self, optimizer: Optimizer, closure: Callable[[], Any], **kwargs: Any) -> Any:
         if self._step is None:
             closure()
-            return optimizer.step(**kwargs)  # type: ignore[arg-type]
+            return optimizer.step(**kwargs)
         return self._step.optimizer_step(optimizer, closure, **kwargs)
 
     def _print_results(self, outputs: list[dict[str, Tensor]], stage: RunningStage) -> None:

@@ -71,7 +71,9 @@ class CombinedLoader(Iterable[Item]):
         self._limits = limits
 
     def __iter__(self) -> CombinedLoader:
-        # Iterators are made here and now, not at the first batch: each loader draws a seed when it is asked for one.
+        """Make the iterators."""
+        # Iterators are made here and now, not at the first batch: each loader draws a seed when it is asked
+        # for one.
         loaders = self._flattened
         if self._mode == "sequential":
             first = iter(loaders[0]) if loaders else iter(())
@@ -83,6 +85,7 @@ class CombinedLoader(Iterable[Item]):
         return self
 
     def __next__(self) -> Item:
+        """Return the next batch with its index and its loader's."""
         assert self._iterator is not None
         return next(self._iterator)
 

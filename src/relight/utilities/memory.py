@@ -68,8 +68,8 @@ def recursive_detach(data: Any, to_cpu: bool = False) -> Any:
 def extract_batch_size(batch: Any) -> int:
     """Return the size of the first dimension of the tensors in ``batch``.
 
-    A zero-dimensional tensor counts 1. When tensors disagree the first one found is taken and a warning
-    says so.
+    A zero-dimensional tensor counts 1. When tensors disagree the first one found is taken and a warning says
+    so.
 
     Raises:
         MisconfigurationException: If nothing in ``batch`` has a size.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["is_overridden", "takes_parameter"]
+__all__ = ["class_only", "is_overridden", "takes_parameter"]
 
 
 def _code(method: Any) -> Any:
@@ -20,8 +21,8 @@ def _code(method: Any) -> Any:
 def is_overridden(name: str, instance: object, parent: type) -> bool:
     """Return whether ``instance`` brings its own ``name``, on its class or set on the instance itself.
 
-    A method that is merely wrapped (a decorator that keeps ``__wrapped__``) around the parent's counts as
-    not overridden, as in Lightning.
+    A method that is merely wrapped (a decorator that keeps ``__wrapped__``) around the parent's counts as not
+    overridden, as in Lightning.
     """
     given = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
     if given is None:
@@ -56,3 +57,30 @@ def takes_parameter(
         return True
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return min_args is not None and len(positional) >= min_args
+
+
+if TYPE_CHECKING:
+    class_only = classmethod
+else:
+
+    class class_only(classmethod):
+        """A class method that refuses to be called on an instance, whose state it would not touch."""
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            """Return the method bound to the class.
+
+            Raises:
+                TypeError: When it is called on an instance.
+            """
+            method = super().__get__(instance, owner)
+            if instance is None:
+                return method
+
+            @functools.wraps(method)
+            def refuse(*args: Any, **kwargs: Any) -> Any:
+                name = f"{type(instance).__name__}.{self.__func__.__name__}"
+                raise TypeError(
+                    f"`{name}(...)` returns a new object: call it on the class, not on an instance"
+                )
+
+            return refuse

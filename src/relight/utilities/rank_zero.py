@@ -36,5 +36,5 @@ def _rank() -> int:
 
 
 # Lightning Fabric sets the same attribute when it is imported; until then the environment decides.
-rank_zero_only.rank = getattr(rank_zero_only, "rank", _rank())
+rank_zero_only.rank = getattr(rank_zero_only, "rank", _rank())  # type: ignore[attr-defined]
 warnings.simplefilter("default", category=PossibleUserWarning)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Union
+from typing import Any
 
 from torch import Tensor
 
 __all__ = ["STEP_OUTPUT", "GradClipAlgorithmType", "LRSchedulerConfig"]
 
-STEP_OUTPUT = Union[Tensor, Mapping[str, Any], None]
+STEP_OUTPUT = Tensor | Mapping[str, Any] | None
 
 
 class GradClipAlgorithmType(str, Enum):

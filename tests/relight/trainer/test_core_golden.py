@@ -32,7 +32,8 @@ def _harness() -> Any:
 MODULE_FIRST = ("on_train_epoch_end", "on_validation_epoch_end", "on_test_epoch_end", "on_predict_epoch_end")
 #: Scenario and key: reason.
 DIFFERS = {
-    # Metrics are worked out when someone looks, so after an exception they hold the batch that failed, not the last
+    # Metrics are worked out when someone looks, so after an exception they hold the batch that failed, not
+    # the last
     # one that ended well.
     ("exception", "callback_metrics"),
     ("exception", "logged_metrics"),
@@ -41,7 +42,9 @@ DIFFERS = {
 
 
 def module_first(hooks: list[Any]) -> list[Any]:
-    """Put the module before the callbacks at an epoch's end, so that callbacks can monitor what it logs there."""
+    """Put the module before the callbacks at an epoch's end, so that callbacks can monitor what it logs
+    there.
+    """
     result: list[Any] = []
     for record in hooks:
         owner, _, name = record[0].partition(".")
