@@ -25,6 +25,7 @@ from pathlib import Path
 
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue import Applicability, Target
+from trainer_upgrade.catalogue.shared_codes import SHARED
 from trainer_upgrade.engine import Engine, FileResult, Options, compiles
 from trainer_upgrade.findings import Finding
 from trainer_upgrade.project.discovery import discover
@@ -293,7 +294,9 @@ def describe(code: str) -> str:
     if not entries:
         return "the tool itself" if code.startswith("TRU0") else ""
     names = sorted({f"{each.owner}.{each.name}" for each in entries})
-    return f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` and {len(names) - 1} more"
+    if len(names) == 1:
+        return f"`{names[0]}`"
+    return f"{SHARED.get(code, 'several')}: `{names[0]}` … ({len(names)})"
 
 
 def write_page(text: str) -> None:

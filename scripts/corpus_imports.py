@@ -147,14 +147,17 @@ def kinds(results: dict[str, dict[str, Any]]) -> tuple[list[str], dict[str, str]
     return imported, lacking, failing
 
 
-def section(rows: list[tuple[str, dict[str, dict[str, Any]]]], version: str) -> str:
+def section(rows: list[tuple[str, dict[str, dict[str, Any]]]], version: str, extra: list[Path]) -> str:
     from corpus import IMPORTS
+
+    beside = sorted(each.name.split("-")[0] for folder in extra for each in folder.glob("*.dist-info"))
 
     parts = [
         IMPORTS,
         "",
         f"Written by `scripts/corpus_imports.py`. Every module of {PACKAGE}, imported with Lightning",
-        f"{version} in a process of its own. Those that need a package which is not installed are counted apart.",
+        f"{version} in a process of its own. Those that need a package that is not there are counted apart.",
+        *([f"Installed beside it: {', '.join(beside)}."] if beside else []),
         "",
         "| upgraded | modules | import | need a package that is not installed | do not import |",
         "|---|--:|--:|--:|--:|",
@@ -212,7 +215,7 @@ def main() -> int:
         for problem in problems:
             print(problem)
         rows.append((title, ask(python, work, given.extra)))
-    text = section(rows, version)
+    text = section(rows, version, given.extra)
     if given.no_write:
         print(text)
         return 0

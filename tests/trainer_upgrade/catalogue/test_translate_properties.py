@@ -105,7 +105,9 @@ _names = st.one_of(st.sampled_from(sorted(EVER)), st.sampled_from(_DEVICES))
 calls = st.dictionaries(_names, values, max_size=7)
 misspelt = st.dictionaries(st.text("abcdefgpus_", min_size=1, max_size=8), values, max_size=1)
 
-relaxed = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    max_examples=400, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def same(left: Any, right: Any) -> bool:
@@ -141,7 +143,10 @@ def test_translating_the_result_again_changes_nothing(
     call: dict[str, Any], target: Target, release: str, defaults: bool
 ) -> None:
     done = translate(call, target, release, defaults)
-    again = translate(done.constructor, target, release, defaults and not done.errors)
+    # On relight `ddp` is the only name left for DDP that looks for no unused parameters; as 1.x code it means
+    # the opposite.
+    ambiguous = str(call.get("strategy", call.get("plugins"))).endswith("_false")
+    again = translate(done.constructor, target, release, defaults and not done.errors and not ambiguous)
     if done.errors:  # what waits for a decision may look wrong without the argument that it belonged to
         return
     assert same(again.constructor, done.constructor)

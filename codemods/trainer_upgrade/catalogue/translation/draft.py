@@ -84,7 +84,7 @@ class Draft:
         is_legacy: Something in the arguments is not of the 2.x dialect, so what is ambiguous is legacy too.
     """
 
-    def __init__(  # noqa: D107
+    def __init__(
         self, legacy: Mapping[str, Any], *, target: Target, release: tuple[int, int], defaults: bool
     ) -> None:
         self.legacy = dict(legacy)

@@ -38,7 +38,7 @@ class Refused(Exception):
         why: What was wrong with it.
     """
 
-    def __init__(self, argument: str, why: str) -> None:  # noqa: D107
+    def __init__(self, argument: str, why: str) -> None:
         super().__init__(why)
         self.argument = argument
         self.why = why

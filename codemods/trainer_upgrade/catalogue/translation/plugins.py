@@ -68,6 +68,8 @@ def translate_plugins(draft: Draft) -> None:
     if len(strategies) > 1 or draft.rest.get("strategy", None) is not None:
         draft.refuse("plugins", "`plugins` holds a strategy while there is another one; only one was allowed")
     else:
+        if draft.rest.get("strategy", MISSING) is None:
+            draft.say("strategy", "`strategy=None` asks for nothing; drop it")
         draft.rest["strategy"] = strategies[0]
         draft.origin["strategy"] = "plugins"
     if kept:

@@ -21,7 +21,10 @@ def translate_progress(draft: Draft) -> None:
     """Write ``enable_progress_bar`` or add a bar; runs after ``callbacks`` are known."""
     enabled = flag(draft, "enable_progress_bar")
     origin = None
+    written = enabled
     enabled, origin = _first_names(draft, enabled, origin)
+    if origin and written is not MISSING and written is not False:
+        draft.say("enable_progress_bar", f"`enable_progress_bar={show(written)}`: `{origin}` turned it off")
     rate, position = draft.take("progress_bar_refresh_rate"), draft.take("process_position")
     bars = [each for each in draft.callback_list() if is_a(each, *_BARS)]
     off = enabled is not MISSING and enabled is not None and not enabled

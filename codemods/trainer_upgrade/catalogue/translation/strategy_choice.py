@@ -84,7 +84,8 @@ def _by_name(draft: Draft, chosen: Chosen, name: str, origin: str, written: str)
         _put_name(draft, name, origin)
         draft.say(origin, f'{before} on the CPU was `ddp` → `strategy="{draft.modern["strategy"]}"`')
         return
-    if name in _PLAIN_DDP and not chosen.strategy_counts:
+    plain = for_relight(name)[0] if draft.target is Target.RELIGHT else name
+    if plain in _PLAIN_DDP and not chosen.strategy_counts:
         draft.say(origin, f"{before} had no effect on one CPU process; drop it", Applicability.UNSAFE)
         return
     if name == "dp" and (chosen.by_name or chosen.number == 1) and _nodes(draft) == 1:
