@@ -17,7 +17,9 @@ from pathlib import Path
 # setuptools: Lightning up to 1.9 imports pkg_resources, which left in 82; torch wants at least 77.
 _OLD = ["setuptools<81", "numpy<2", "rich<14", "jsonargparse[signatures]<4.20"]
 PINS: dict[str, list[str]] = {
-    "2.6.6": ["lightning==2.6.6", "pytorch-lightning==2.6.6", "tensorboard", "rich", "jsonargparse[signatures]"],
+    "2.6.6": [
+        "lightning==2.6.6", "pytorch-lightning==2.6.6", "tensorboard", "rich", "jsonargparse[signatures]",
+    ],
     "1.9.5": ["pytorch-lightning==1.9.5", *_OLD],
     "1.8.6": ["pytorch-lightning==1.8.6", *_OLD],
     "1.7.7": ["pytorch-lightning==1.7.7", "torchmetrics<1", *_OLD],
@@ -94,13 +96,15 @@ def install(version: str, root: Path, torch: str) -> Path:
         site = Path(subprocess.run(where, check=True, capture_output=True, text=True).stdout.strip())
         (site / "relight_oracle_patch.py").write_text(PATCH)
         (site / "relight_oracle_patch.pth").write_text("import relight_oracle_patch\n")
-    subprocess.run([str(python), "-c", "import pytorch_lightning as pl; print('ready:', pl.__version__)"], check=True)
+    check = "import pytorch_lightning as pl; print('ready:', pl.__version__)"
+    subprocess.run([str(python), "-c", check], check=True)
     ready.touch()
     return python
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("versions", nargs="+", metavar="VERSION", help=f"one of {', '.join(PINS)}")
     parser.add_argument("--root", type=Path, default=Path(".oracles"), help="where the environments go")
     parser.add_argument("--torch", default="torch==2.13.0", help="requirement to install torch by")
