@@ -10,6 +10,7 @@ It writes ``tests/golden/core/traces/<scenario>.json`` and the checkpoint that o
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -29,6 +30,15 @@ def record_checkpoint(harness_module: object) -> None:
         target.write_bytes(found.read_bytes())
 
 
+def record_processes() -> None:
+    """Record what two processes do."""
+    with tempfile.TemporaryDirectory() as directory:
+        command = [sys.executable, str(GOLDEN / "processes.py"), ROOT, "ddp", directory]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    report = next(line for line in output.splitlines() if line.startswith("REPORT"))
+    (GOLDEN / "processes.json").write_text(report.removeprefix("REPORT") + "\n")
+
+
 def main(names: list[str]) -> None:
     """Record the named scenarios, or all."""
     import lightning
@@ -38,6 +48,8 @@ def main(names: list[str]) -> None:
     sys.path.insert(0, str(GOLDEN))
     import harness
 
+    if not names:
+        record_processes()
     if not names or "resume_lightning_file" in names:
         record_checkpoint(harness)
     for name in names or harness.scenarios():

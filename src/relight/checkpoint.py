@@ -179,7 +179,7 @@ def load(
 def _refused(error: BaseException) -> list[str]:
     """Return the globals that torch's safe loader refused."""
     text = str(error)
-    found = re.findall(r"Unsupported global: GLOBAL ([\w.]+)", text) + re.findall(
+    found = re.findall(r"[Uu]nsupported (?:global: )?GLOBAL ([\w.]+)", text) + re.findall(
         r"Unsupported class ([\w.]+)", text
     )
     found += re.findall(r"WeightsUnpickler error: .*?(?:class|function) ([\w.]+\.[\w.]+)", text)

@@ -141,22 +141,21 @@ class HyperparametersMixin:
 
 def _init_arguments(frame: types.FrameType | None, instance: object) -> Iterator[dict[str, Any]]:
     """Yield the arguments of each ``__init__`` of ``instance`` on the stack, innermost (base class) first."""
-    inside = False
-    while frame is not None:
-        _, _, _, local = inspect.getargvalues(frame)
-        cls = local.get("__class__")
-        own = frame.f_code.co_varnames[:1]
-        # Only frames of this very object: one that builds another must not lend it its arguments.
-        if (
-            isinstance(cls, type)
-            and frame.f_code.co_name == "__init__"
-            and own
-            and local.get(own[0]) is instance
+    constructors = {}
+    for cls in type(instance).__mro__:
+        if "__init__" in cls.__dict__ and hasattr(
+            init := inspect.unwrap(cls.__dict__["__init__"]), "__code__"
         ):
-            inside = True
-            yield _arguments(frame, cls)
-        elif inside:
-            return
+            constructors[init.__code__] = cls
+    while frame is not None:
+        names, local = frame.f_code.co_varnames[:1], frame.f_locals
+        # Only frames of this very object: one that builds another must not lend it its arguments.
+        if names and local.get(names[0]) is instance:
+            found = constructors.get(frame.f_code)
+            if found is None and frame.f_code.co_name == "__init__":  # behind a decorator that hides it
+                found = local.get("__class__")
+            if found is not None:
+                yield _arguments(frame, found)
         frame = frame.f_back
 
 

@@ -111,7 +111,17 @@ def call_hook(trainer: Trainer, hook: Callable[P, R], /, *args: P.args, **kwargs
             "`call_hook` takes the bound method of a LightningModule, LightningDataModule, Callback, Logger,"
             f" Strategy or Accelerator, such as `module.on_train_start`; not {hook!r}"
         )
-    return _call(trainer, hook.__name__, profiler_entry(owner, hook.__name__, kind), hook, *args, **kwargs)
+    name = _name_of(owner, hook)
+    return _call(trainer, name, profiler_entry(owner, name, kind), hook, *args, **kwargs)
+
+
+def _name_of(owner: Any, hook: Any) -> str:
+    """Return the name under which ``owner`` has ``hook``; a lambda's own would be misleading."""
+    name: str = hook.__name__
+    if getattr(type(owner), name, None) is hook.__func__:
+        return name
+    attributes = (vars(cls).items() for cls in type(owner).__mro__)
+    return next((own for items in attributes for own, value in items if value is hook.__func__), name)
 
 
 def _call(

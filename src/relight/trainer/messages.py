@@ -31,17 +31,10 @@ def _catalogue() -> Any:
     return catalogue
 
 
-def legacy_hint(area: str, owner: str, name: str) -> str:
-    """Return what to do about a legacy item, with its code; empty if the catalogue does not know it."""
+def legacy_hint(hook: str) -> str:
+    """Return what to do about a legacy hook of a module, with its code if the catalogue is there."""
     catalogue = _catalogue()
-    entry = None
-    if catalogue is not None:
-        try:
-            from trainer_upgrade.catalogue.entry import Area
-
-            entry = catalogue.find(Area(area), owner, name)
-        except (AttributeError, ValueError):
-            entry = None
+    entry = catalogue.hook("LightningModule", hook) if catalogue is not None else None
     code = f" ({entry.code})" if entry is not None else ""
     return f" Run `trainer-upgrade` on the code, or run it under `relight.compat`{code}."
 
@@ -51,12 +44,13 @@ def unknown_arguments(names: Iterable[str], known: Iterable[str], entry_point_op
     catalogue, options, lines = _catalogue(), set(entry_point_options), []
     for name in names:
         entry = None
-        if catalogue is not None and hasattr(catalogue, "trainer_argument"):
+        if catalogue is not None:
             entry = catalogue.trainer_argument(name)
         if name in options:
+            code = f" ({entry.code})" if entry is not None else ""
             lines.append(
                 f"`{name}` belongs to the entry points: `trainer.fit(..., {name}=...)`, or"
-                f" `Trainer(options={{...}})`"
+                f" `Trainer(options={{...}})`{code}"
             )
         elif entry is not None:
             modern = entry.relight.text
@@ -85,7 +79,7 @@ def check_legacy_hooks(module: LightningModule, fn: str) -> None:
             raise NotImplementedError(
                 f"`{type(module).__name__}.{name}` is a hook of Lightning 1.x that nothing calls any more."
                 + (f" Its place is taken by `{modern}`; keep step outputs on the module." if modern else "")
-                + legacy_hint("module-hook", "LightningModule", name)
+                + legacy_hint(name)
             )
 
 

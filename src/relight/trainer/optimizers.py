@@ -175,7 +175,7 @@ def _check_support(module: LightningModule, optimizers: Sequence[Any]) -> None:
         raise RuntimeError(
             "Several optimizers need manual optimization: drop `optimizer_idx` from `training_step`, set"
             " `self.automatic_optimization = False` and step what `self.optimizers()` returns."
-            + legacy_hint("module-hook", "LightningModule", "optimizer_idx")
+            + legacy_hint("training_step")
         )
 
 
