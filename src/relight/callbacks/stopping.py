@@ -40,7 +40,8 @@ class TrainAtLeast(StoppingCondition):
 
     Args:
         epochs: number of epochs that must have been completed.
-        steps: number of optimizer steps that must have been taken. With both, both must be met.
+        steps: number of optimizer steps that must have been taken. With both, both must be met; steps alone
+            imply one epoch.
 
     Raises:
         ValueError: if a number is negative.
@@ -55,6 +56,8 @@ class TrainAtLeast(StoppingCondition):
 
     def may_stop(self, trainer: Trainer) -> bool:
         """Tell whether both minimums are met."""
-        return (not self.epochs or trainer.current_epoch >= self.epochs) and (
+        # As in Lightning: whoever asks for steps alone gets at least one whole epoch.
+        epochs = 1 if self.epochs is None and self.steps else self.epochs
+        return (not epochs or trainer.current_epoch >= epochs) and (
             not self.steps or trainer.global_step >= self.steps
         )

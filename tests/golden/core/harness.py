@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 HERE = Path(__file__).resolve().parent
 

@@ -148,7 +148,8 @@ def test_early_stopping_mode_is_checked() -> None:
         (2, None, 1, 99, False),
         (2, None, 2, 0, True),
         (None, 10, 99, 9, False),
-        (None, 10, 0, 10, True),
+        (None, 10, 0, 10, False),  # steps alone imply one epoch, as in Lightning
+        (None, 10, 1, 10, True),
         (2, 10, 2, 9, False),
         (2, 10, 1, 10, False),
         (2, 10, 2, 10, True),

@@ -241,7 +241,7 @@ def test_saving_is_a_hook_of_module_and_callbacks(tmp_path: Path) -> None:
 
 @pytest.mark.oracle
 def test_lightning_goes_on_from_our_file(tmp_path: Path) -> None:
-    """2.6.6 resumes a file that relight wrote in the middle of an epoch, to the same weights as relight does."""
+    """2.6.6 goes on from a file that relight saved within an epoch, to the same weights as relight."""
     python = os.environ.get("RELIGHT_ORACLE_2_6_6")
     if not python:
         pytest.skip("RELIGHT_ORACLE_2_6_6 is not set")

@@ -172,6 +172,29 @@ def stop_before_minimum(h):
     h.trainer(max_epochs=6, min_epochs=3).fit(h.net(on_train_epoch_end=on_train_epoch_end)(), h.loader(12))
 
 
+def stop_before_minimum_of_steps(h):
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        self.trainer.should_stop = True
+
+    h.trainer(max_epochs=6, min_steps=2).fit(h.net(on_train_batch_end=on_train_batch_end)(), h.loader(12))
+
+
+def stop_after_minimum_of_steps(h):
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        self.trainer.should_stop = True
+
+    h.trainer(max_epochs=6, min_steps=5).fit(h.net(on_train_batch_end=on_train_batch_end)(), h.loader(12))
+
+
+def validate_when_stopping(h):
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        self.trainer.should_stop = batch_idx == 1
+
+    h.trainer(max_epochs=6, min_epochs=2, check_val_every_n_epoch=1).fit(
+        h.net(on_train_batch_end=on_train_batch_end)(), h.loader(12), h.loader(6, seed=4)
+    )
+
+
 def no_optimizer(h):
     h.trainer(max_epochs=1).fit(h.net(configure_optimizers=lambda self: None)(), h.loader(12))
 
@@ -277,7 +300,8 @@ SCENARIOS = {
         accumulate_direct, clip_override, val_inside_epoch, val_check_interval_over_epochs, val_every_second_epoch,
         several_val_loaders, limits, limit_int, overfit, fast_dev_run, max_steps, max_steps_alone, iterable_dataset,
         iterable_limited, lbfgs, skipped_steps, skip_rest_of_epoch, optimizer_step_override, backward_override,
-        stop_inside, stop_before_minimum, no_optimizer, several_train_loaders, reload_dataloaders,
+        stop_inside, stop_before_minimum,
+        stop_before_minimum_of_steps, stop_after_minimum_of_steps, validate_when_stopping, no_optimizer, several_train_loaders, reload_dataloaders,
         batch_transfer_hooks, estimated_steps, batch_norm_modes, float64, exception, second_fit,
     )
 }  # fmt: skip
