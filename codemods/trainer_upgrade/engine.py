@@ -101,7 +101,7 @@ class FileResult:
 def check_file(
     file: FileContext, options: Options | None = None, rules: Sequence[Rule] | None = None
 ) -> list[Finding]:
-    """Run rules (all, by default) over one file; what comments, version checks or options exclude is left out.
+    """Run rules (all, by default) over one file, without what comments, version checks or options exclude.
 
     Returns:
         The findings in the order of the text, each once.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathspec import PathSpec
@@ -63,7 +63,10 @@ def discover(paths: Iterable[Path], suffixes: tuple[str, ...] = (".py",)) -> Dis
 
 
 def _walk(
-    directory: Path, suffixes: tuple[str, ...], ignores: list[tuple[str, PathSpec]], found: dict[str, Path]
+    directory: Path,
+    suffixes: tuple[str, ...],
+    ignores: list[tuple[str, PathSpec[Any]]],
+    found: dict[str, Path],
 ) -> None:
     left = [(directory, ignores)]
     while left:
@@ -98,7 +101,7 @@ def _walk(
                     found[real] = path
 
 
-def _ignored(path: str, rules: list[tuple[str, PathSpec]]) -> bool:
+def _ignored(path: str, rules: list[tuple[str, PathSpec[Any]]]) -> bool:
     ignored = False
     absolute = os.path.abspath(path).replace(os.sep, "/") + ("/" if path.endswith("/") else "")
     for base, spec in rules:
@@ -108,7 +111,7 @@ def _ignored(path: str, rules: list[tuple[str, PathSpec]]) -> bool:
     return ignored
 
 
-def _read_ignore(directory: Path) -> list[tuple[str, PathSpec]]:
+def _read_ignore(directory: Path) -> list[tuple[str, PathSpec[Any]]]:
     import pathspec
 
     try:
@@ -122,7 +125,7 @@ def _read_ignore(directory: Path) -> list[tuple[str, PathSpec]]:
         return []  # a pattern that git would not take either
 
 
-def _ignores_above(directory: Path) -> list[tuple[str, PathSpec]]:
+def _ignores_above(directory: Path) -> list[tuple[str, PathSpec[Any]]]:
     """The ``.gitignore`` files of the directories above, up to the repository's top."""
     above: list[Path] = []
     current = Path(os.path.abspath(directory))
@@ -131,7 +134,7 @@ def _ignores_above(directory: Path) -> list[tuple[str, PathSpec]]:
     for parent in current.parents:
         above.append(parent)
         if (parent / ".git").exists():
-            rules: list[tuple[str, PathSpec]] = []
+            rules: list[tuple[str, PathSpec[Any]]] = []
             for each in reversed(above):
                 if each != above[-1] and _ignored(f"{each}/", rules):
                     return []

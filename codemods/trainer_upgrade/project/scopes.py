@@ -247,7 +247,7 @@ class _Walker:
             if isinstance(node, (ast.stmt, ast.ExceptHandler)):
                 statement = node
             handler = handlers.get(type(node))
-            pushed = handler(node, scope, statement) if handler is not None else None  # type: ignore[operator]
+            pushed = handler(node, scope, statement) if handler is not None else None
             if pushed is None:
                 pushed = [(child, scope) for child in ast.iter_child_nodes(node)]
             for child, child_scope in reversed(pushed):

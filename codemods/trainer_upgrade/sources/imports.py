@@ -172,7 +172,10 @@ def _first_use(tree: ast.Module, request: ImportRequest) -> int | None:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue
         if any(isinstance(node, ast.Name) and node.id == local for node in ast.walk(statement)):
-            rows = [statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))]
+            rows: list[int] = [
+                statement.lineno,
+                *(each.lineno for each in getattr(statement, "decorator_list", [])),
+            ]
             return min(rows)
     return None
 
@@ -253,7 +256,7 @@ def _removal(text: str, scopes: FileScopes, name: str) -> Edit | None:
     if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
         return None
     for node in scopes.nodes:
-        if isinstance(node, ast.Name) and node.id == name and node is not alias:
+        if isinstance(node, ast.Name) and node.id == name:
             looked_up = scopes.lookup(name, node)
             if looked_up is not None and binding in looked_up[1]:
                 return None

@@ -1,6 +1,5 @@
 """resolve_import: what becomes of a path, and that resolving twice is resolving once."""
 
-# ruff: noqa: E501
 from __future__ import annotations
 
 import pytest

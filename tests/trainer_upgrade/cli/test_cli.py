@@ -1,5 +1,4 @@
 """The command: exit codes, output, standard input, errors in one line."""
-# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 

@@ -333,7 +333,7 @@ def test_a_rule_that_raises_leaves_the_file(tmp_path: Path) -> None:
     assert result.failed
     assert [each.code for each in result.findings] == ["TRU004"]
     assert "'bad'" in result.findings[0].message
-    with pytest.raises(RuleError, match="'bad'.*KeyError"):
+    with pytest.raises(RuleError, match=r"'bad'.*KeyError"):
         run(tmp_path, "old\npass\n", make_rule(bad, ast.Pass, name="bad"), strict=True)
 
 

@@ -1,5 +1,4 @@
 """Files that have nothing to do with Lightning: no finding, no crash, no change, whatever they look like."""
-# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 

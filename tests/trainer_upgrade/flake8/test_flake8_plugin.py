@@ -1,5 +1,4 @@
 """The flake8 plugin: through the real flake8, and against the command."""
-# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Which files are found, which are of interest, what they are called."""
-# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 

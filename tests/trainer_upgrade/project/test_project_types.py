@@ -1,5 +1,4 @@
 """Which expressions are instances of Lightning classes, what is known of classes, where Trainers go."""
-# ruff: noqa: E501 (sources as strings)
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Arguments of callbacks, profilers and strategies; argparse helpers; pinned defaults; dicts of arguments."""
 
-# ruff: noqa: E501 (a before and an after read best unbroken)
 from __future__ import annotations
 
 import pytest

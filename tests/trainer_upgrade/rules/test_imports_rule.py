@@ -1,6 +1,5 @@
 """Imports of Lightning, and names reached through a package."""
 
-# ruff: noqa: E501 (a before and an after read best unbroken)
 from __future__ import annotations
 
 import pytest

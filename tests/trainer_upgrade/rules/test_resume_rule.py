@@ -1,6 +1,5 @@
 """``resume_from_checkpoint`` moves to the first ``fit``, and only there."""
 
-# ruff: noqa: E501 (a before and an after read best unbroken)
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,5 @@
 """Arguments of the Trainer: what each call becomes, and which calls are nobody's business."""
 
-# ruff: noqa: E501 (a before and an after read best unbroken)
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,5 @@
 """What is done with a Trainer: entry points, attributes, precision values, the tuner."""
 
-# ruff: noqa: E501 (a before and an after read best unbroken)
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,5 @@
 """The Trainers that upgraded calls build: on relight, and on real releases next to what the old call built."""
 
-# ruff: noqa: E501 (lines of scripts for other interpreters read best unbroken)
 from __future__ import annotations
 
 import json
