@@ -20,7 +20,6 @@ CHECK = re.compile(r"^- (gone|has|keep): `([^`]*)`", re.MULTILINE)
 PENDING: dict[str, str] = {
     "hydra_trainer": "configuration files are a later issue",
     "notebook_colab": "notebooks are a later issue",
-    "requirements_pins": "requirements files are a later issue",
 }
 
 # What only run-time translation can do: relight.compat brings it, Lightning has nothing of the kind.
