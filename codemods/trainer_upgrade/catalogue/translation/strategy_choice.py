@@ -119,8 +119,8 @@ def _put_name(draft: Draft, name: str, origin: str) -> None:
     """Write a strategy's name, as the target spells it."""
     if draft.defaults and looks_for_unused(name):
         _keep_looking(draft, name, origin)
-        if origin == "strategy":
-            written = draft.modern["strategy"]
+        written = draft.modern["strategy"]
+        if origin == "strategy" and written != name:
             draft.say("strategy", f'`strategy="{name}"` looked for unused parameters: now `"{written}"`')
         return
     if draft.target is Target.RELIGHT:
