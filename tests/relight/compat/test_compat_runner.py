@@ -150,7 +150,8 @@ DDP = textwrap.dedent("""
         trainer = pl.Trainer(num_processes=2, accelerator=sys.argv[1], max_epochs=1, logger=False,
                              checkpoint_callback=False, progress_bar_refresh_rate=0)
         trainer.fit(Model(), DataLoader(TensorDataset(torch.randn(8, 2)), batch_size=2))
-        print("rank", trainer.global_rank, trainer.world_size, trainer.global_step)
+        # One write a line: the processes share one pipe.
+        sys.stdout.write(f"rank {trainer.global_rank} {trainer.world_size} {trainer.global_step}\\n")
 """)
 
 
