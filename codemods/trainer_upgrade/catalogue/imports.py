@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 
-from trainer_upgrade.catalogue import import_kinds, relight_names
+from trainer_upgrade.catalogue import compat_names, import_kinds, relight_names
 from trainer_upgrade.catalogue.build import releases
 from trainer_upgrade.catalogue.entry import Applicability, Area, Entry, Replacement, Target
 
@@ -254,6 +254,13 @@ def on_relight(path: str) -> str | None:
 
 
 def _on_relight(row: ImportRow) -> ImportFact:
+    served = compat_names.NAMES.get(row.old)
+    if served is not None:
+        code = row.code or "TRU334"
+        advice = import_kinds.advice(code, row.old, served, row.removed, row.hint)
+        return ImportFact(
+            "moved", served, code, advice, Applicability.SAFE, row.deprecated, row.removed, row.kind
+        )
     if not row.new:
         return _on_lightning(row)
     core = on_relight(row.new) or (on_relight(row.home) if row.home else None)

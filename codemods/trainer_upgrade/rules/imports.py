@@ -16,11 +16,10 @@ After, for Lightning 2.x::
 
     class Mine(Logger): ...
 
-For relight the root changes too (``import relight as pl``), unless some name that the statement brings
-has no twin
-there: then the statement and all uses of its names stay as they are, and the name is reported. An import
-that is
-one of two ways to the same thing (``try``/``except ImportError``) is left alone.
+For relight the root changes too (``import relight as pl``), unless some name that the statement brings has no
+twin there: then the statement and all uses of its names stay as they are, and the name is reported. What only
+compat has goes through ``relight.compat``. An import that is one of two ways to the same thing
+(``try``/``except ImportError``) is left alone.
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ from trainer_upgrade.rules._imports import (
     REMOVABLE,
     Bound,
     Imports,
+    ImportStatement,
     Reference,
     exported,
     free,
@@ -106,12 +106,15 @@ class ImportRule:
             yield from self._star(node, file, imports)
             return
         bounds = imports.siblings(node)
-        if not bounds or any(each.guarded for each in bounds):
+        if not bounds:
+            return
+        if any(each.guarded for each in bounds):
+            yield from _guarded(file, node)
             return
         if file.target is Target.RELIGHT:
             blockers = [each for bound in bounds for each in imports.blockers(bound)]
             if blockers:
-                yield from _blocked(file, blockers)
+                yield from _blocked(file, node, blockers)
                 return
         moves = [
             move
@@ -147,7 +150,10 @@ class ImportRule:
             bound = next(
                 (each for each in imports.bound if any(one is alias for _, one in each.aliases)), None
             )
-            if bound is None or bound.guarded:
+            if bound is None:
+                continue
+            if bound.guarded:
+                yield from _guarded(file, node)
                 continue
             if file.target is Target.RELIGHT:
                 yield from self._root(alias, node, bound, file, imports)
@@ -281,9 +287,15 @@ class ImportRule:
     ) -> Iterator[Finding]:
         """``import pytorch_lightning as pl`` on the way to relight: the import and all uses together."""
         blockers = imports.blockers(bound)
-        if blockers or bound.shared:
+        if bound.shared:
+            reason = (
+                f"`{bound.local}` is bound in another way too, so this import stays on Lightning: give the"
+            )
+            yield file.finding(ROOT_ONLY, node, f"{reason} two things names of their own, then run again")
+            return
+        if blockers:
             if node is bound.aliases[0][0]:
-                yield from _blocked(file, blockers)
+                yield from _blocked(file, node, blockers)
             return
         fact = imports.fact(rerooted(alias.name))
         if fact is None:
@@ -408,12 +420,29 @@ def waits(reference: Reference, base: str) -> bool:
     return fact.status in ("external", "private", "removed")
 
 
-def _blocked(file: FileContext, blockers: list[tuple[ast.AST, str, str]]) -> Iterator[Finding]:
-    # A check of the version is there for several releases: no advice is wanted.
+def _blocked(
+    file: FileContext, statement: ImportStatement, blockers: list[tuple[ast.AST, str, str]]
+) -> Iterator[Finding]:
+    """Say what has no twin, and that its import, with all that comes through it, stays on Lightning."""
     for place, code, message in blockers:
-        if "`__version__`" in message:
-            continue
         yield file.finding(code, place, message)
+    lines = sorted({place.lineno for place, _, _ in blockers if isinstance(place, ast.expr)})
+    if lines:
+        where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+        text = f"`{_shown(statement)}` stays on Lightning until {where} can go without it"
+        yield file.finding(ROOT_ONLY, statement, text)
+
+
+def _guarded(file: FileContext, statement: ImportStatement) -> Iterator[Finding]:
+    """Say that one of two ways to Lightning is no way to relight; on Lightning both are right."""
+    if file.target is Target.RELIGHT:
+        text = f"`{_shown(statement)}` is one of two ways to Lightning: keep one way, then run again"
+        yield file.finding(ROOT_ONLY, statement, text)
+
+
+def _shown(statement: ImportStatement) -> str:
+    text = ast.unparse(statement)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _scopes(file: FileContext) -> Iterator[Scope]:

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 pytest.importorskip("lightning_fabric")
 
 from trainer_upgrade import catalogue
-from trainer_upgrade.catalogue import Area, Entry, Target, imports, resolve_import
+from trainer_upgrade.catalogue import Area, Entry, Target, compat_names, imports, resolve_import
 from trainer_upgrade.catalogue.relight_names import FABRIC, NAMES
 
 # Names that relight shows and Lightning has under the same name, without being a twin.
@@ -40,9 +40,18 @@ def get(path: str) -> Any:
     raise ImportError(path)
 
 
-@pytest.mark.parametrize("path", sorted({*NAMES.values(), *FABRIC.values()}))
+@pytest.mark.filterwarnings("ignore::relight.compat.LegacyWarning")
+@pytest.mark.parametrize("path", sorted({*NAMES.values(), *FABRIC.values(), *compat_names.NAMES.values()}))
 def test_names_exist(path: str) -> None:
     assert get(path) is not None
+
+
+@pytest.mark.parametrize("path", sorted(compat_names.NAMES))
+def test_what_goes_through_compat_has_no_twin_in_the_core(path: str) -> None:
+    assert imports.on_relight(path) is None
+    fact = resolve_import(path, Target.RELIGHT)
+    assert fact is not None
+    assert fact.new == compat_names.NAMES[path]
 
 
 def public_names() -> dict[str, str]:

@@ -212,8 +212,8 @@ def test_untouched(source: str) -> None:
 STAYS = [
     pytest.param(
         "import pytorch_lightning as pl\n\nl = pl.loggers.CometLogger()\nt = pl.Trainer(logger=l)\n",
-        ["TRU333"],
-        id="one use has no twin: the import and all uses stay",
+        ["TRU334", "TRU333"],
+        id="one use has no twin: the import and all uses stay, and the import says so",
     ),
     pytest.param(
         "from pytorch_lightning.loggers import CometLogger, TensorBoardLogger\n\nx = (CometLogger, TensorBoardLogger)\n",
@@ -221,11 +221,38 @@ STAYS = [
         id="one name of a statement has no twin",
     ),
     pytest.param(
-        "import pytorch_lightning as pl\n\nNEW = pl.__version__ >= '2'\nt = pl.Trainer()\n",
-        [],
-        id="the version is asked for: kept for several releases, nothing to report",
+        "try:\n    import lightning.pytorch as pl\nexcept ImportError:\n    import pytorch_lightning as pl\n\n"
+        "class Net(pl.LightningModule): ...\n",
+        ["TRU334"],
+        id="two ways to Lightning: neither is one to relight",
+    ),
+    pytest.param(
+        "import pytorch_lightning as pl\n\nif pl:\n    pl = None\n",
+        ["TRU334"],
+        id="the name stands for something else too",
     ),
 ]
+
+
+def test_what_only_compat_has_goes_through_compat() -> None:
+    testing.check(
+        "import pytorch_lightning as pl\n"
+        "from pytorch_lightning.core.decorators import auto_move_data\n"
+        "from pytorch_lightning.loggers import CSVLogger, LoggerCollection\n\n"
+        "NEW = pl.__version__ >= '1.4'\nt = pl.Trainer()\n",
+        "import relight as pl\n"
+        "from relight.compat.core.decorators import auto_move_data\n"
+        "from relight.loggers import CSVLogger\n"
+        "from relight.compat.loggers import LoggerCollection\n\n"
+        "NEW = pl.compat.__version__ >= '1.4'\nt = pl.Trainer()\n",
+    )
+
+
+def test_on_lightning_a_guard_and_a_version_check_are_right() -> None:
+    guard = (
+        "try:\n    import lightning.pytorch as pl\nexcept ImportError:\n    import pytorch_lightning as pl\n"
+    )
+    testing.check_noop(guard + "\nNEW = pl.__version__ >= '2'\n", target="lightning")
 
 
 @pytest.mark.parametrize(("source", "codes"), STAYS)
