@@ -165,16 +165,13 @@ class Engine:
     def upgrade(self) -> list[FileResult]:
         """Make all fixes that the options allow, in memory; :meth:`write` puts them on disk."""
         results = {path: FileResult(self._shown(path)) for path in self.project.files}
-        broken: set[Path] = set()  # files that did not compile to begin with
         left = [path for path, result in results.items() if self._look(path, result)]
-        for path in left:
-            if not compiles(self.project.module(path).source.text):
-                broken.add(path)
+        left = [path for path in left if self._sound(path, results[path])]
         seen: dict[Path, set[bytes]] = {path: {results[path].before} for path in left}
         for _ in range(MAX_PASSES):
             changes: dict[Path, bytes] = {}
             for path in left:
-                new = self._one_pass(path, results[path], path in broken)
+                new = self._one_pass(path, results[path])
                 if new is not None:
                     changes[path] = new
             if not changes:
@@ -225,6 +222,18 @@ class Engine:
     def _trouble(self, path: Path, code: str, message: str, row: int = 1, column: int = 1) -> Finding:
         place = Location(row, column)
         return Finding(code, message, path, place, place)
+
+    def _sound(self, path: Path, result: FileResult) -> bool:
+        """Whether a file that parses compiles, too (`nonlocal` at the top does not); else leave it alone."""
+        module = self.project.module(path)
+        error = error_of(module.source.text)
+        if error is None:
+            return True
+        result.failed = True
+        row, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None)
+        message = getattr(error, "msg", None) or str(error) or type(error).__name__
+        result.findings = [self._syntax(module, result.path, message, row, column)]
+        return False
 
     def _look(self, path: Path, result: FileResult, *, fixing: bool = True, again: bool = False) -> bool:
         """Run the rules over a file; returns whether it is worth another look after a change elsewhere."""
@@ -284,7 +293,7 @@ class Engine:
             and self._key(path, finding) not in self._rejected
         )
 
-    def _one_pass(self, path: Path, result: FileResult, broken: bool) -> bytes | None:
+    def _one_pass(self, path: Path, result: FileResult) -> bytes | None:
         """Make the fixes of one file that do not touch each other; returns its new bytes if any was made."""
         source = self.project.module(path).source
         chosen: dict[Fix, list[Finding]] = {}
@@ -302,9 +311,9 @@ class Engine:
         if not chosen:
             return None
         made = list(chosen)
-        text = self._apply(source, path, made, broken)
+        text = self._apply(source, path, made)
         if text is None:
-            made, text = self._apply_singly(source, path, chosen, result, broken)
+            made, text = self._apply_singly(source, path, chosen, result)
         if not made or text == source.text:
             for fix in made:  # says it does something and does nothing
                 self._reject(path, result, chosen[fix], "it changes nothing")
@@ -319,21 +328,20 @@ class Engine:
         path: Path,
         chosen: dict[Fix, list[Finding]],
         result: FileResult,
-        broken: bool,
     ) -> tuple[list[Fix], str]:
         """Find the fixes at fault: what breaks the file alone is given up, others wait for a pass."""
         made: list[Fix] = []
         text = source.text
         for fix, findings in chosen.items():
-            attempt = self._apply(source, path, [*made, fix], broken)
+            attempt = self._apply(source, path, [*made, fix])
             if attempt is not None:
                 made.append(fix)
                 text = attempt
-            elif not made or self._apply(source, path, [fix], broken) is None:
+            elif not made or self._apply(source, path, [fix]) is None:
                 self._reject(path, result, findings, "the file would not compile after it")
         return made, text
 
-    def _apply(self, source: SourceText, path: Path, fixes: list[Fix], broken: bool) -> str | None:
+    def _apply(self, source: SourceText, path: Path, fixes: list[Fix]) -> str | None:
         """Return the text with fixes made, or ``None`` if it is no Python then."""
         module = self.project.module(path)
         try:
@@ -349,7 +357,7 @@ class Engine:
             source.encode(text)
         except (SyntaxError, ValueError):
             return None
-        return text if broken or compiles(text) else None
+        return text if error_of(text) is None else None
 
     def _imported_elsewhere(self, module: Module, name: str) -> bool:
         """Whether another file of the project imports a name from this one."""
@@ -375,15 +383,15 @@ class Engine:
         result.findings.append(self._trouble(result.path, NOT_APPLIED, message))
 
 
-def compiles(text: str) -> bool:
-    """Whether a text is a Python module that compiles."""
+def error_of(text: str) -> Exception | None:
+    """Return why a text is no Python module that compiles, or ``None`` if it is one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             compile(text, "<upgraded>", "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return error
+    return None
 
 
 def _touch(one: Edit, other: Edit) -> bool:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from trainer_upgrade.catalogue.entry import Target
-from trainer_upgrade.engine import Engine, FileResult, Options, compiles
+from trainer_upgrade.engine import Engine, FileResult, Options, error_of
 from trainer_upgrade.findings import Finding
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.index import Project
@@ -63,7 +63,7 @@ def check(
         result = _upgrade(root, every, target, options)[path]
         text = _text(result, before)
         assert text == after, "\n" + _diff(after, text)
-        assert compiles(text)
+        assert error_of(text) is None
         again = _again(every, {path: result}, target, options)[path]
         assert not again.changed, "a second run changes it again\n" + _diff(text, _text(again, text))
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from trainer_upgrade.catalogue.entry import Applicability
+from trainer_upgrade.catalogue.entry import Applicability, Target
 from trainer_upgrade.engine import Engine, FileResult, Options, check_file
 from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest
 from trainer_upgrade.project.context import FileContext
@@ -128,11 +128,6 @@ def test_a_fix_that_breaks_the_file_is_taken_back_alone(tmp_path: Path) -> None:
 def test_a_fix_that_parses_but_does_not_compile_is_taken_back(tmp_path: Path) -> None:
     run(tmp_path, "x = old\n", names({"old": "(yield)"}))
     assert text(tmp_path) == "x = old\n"
-
-
-def test_a_file_that_did_not_compile_before_may_be_fixed(tmp_path: Path) -> None:
-    run(tmp_path, "return old\n", names({"old": "new"}))
-    assert text(tmp_path) == "return new\n"
 
 
 def test_fixes_that_fight_end(tmp_path: Path) -> None:
@@ -405,3 +400,13 @@ def test_every_rule_module_is_loaded() -> None:
     }
     assert with_rules == set(rules.MODULES)
     assert list(rules.MODULES) == sorted(rules.MODULES)
+
+
+def test_a_file_that_parses_but_does_not_compile_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("import pytorch_lightning as pl\n\nt = pl.Trainer(gpus=1)\nnonlocal t\n")
+    (result,) = Engine(Project([path], Target.RELIGHT, roots=[tmp_path])).upgrade()
+    assert [each.code for each in result.findings] == ["TRU001"]
+    assert result.findings[0].start.row == 4
+    assert result.failed
+    assert not result.changed
