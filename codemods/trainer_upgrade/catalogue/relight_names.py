@@ -7,7 +7,7 @@ from Fabric need no line here. A name that is in neither has no place on relight
 
 from __future__ import annotations
 
-__all__ = ["FABRIC", "NAMES"]
+__all__ = ["FABRIC", "NAMES", "STRATEGY_MEMBERS"]
 
 
 def _same(prefix: str, *names: str) -> dict[str, str]:
@@ -133,4 +133,27 @@ FABRIC: dict[str, str] = {
     "lightning.pytorch.strategies": "lightning_fabric.strategies",
     "lightning.pytorch.accelerators": "lightning_fabric.accelerators",
     "lightning.pytorch.plugins.environments": "lightning_fabric.plugins.environments",
+}
+
+#: What ``trainer.strategy`` has on relight, where it is Fabric's, by the name it has on Lightning.
+STRATEGY_MEMBERS: dict[str, str] = {
+    **{
+        name: name
+        for name in (
+            "all_gather",
+            "barrier",
+            "broadcast",
+            "global_rank",
+            "is_global_zero",
+            "local_rank",
+            "node_rank",
+            "num_nodes",
+            "num_processes",
+            "parallel_devices",
+            "reduce_boolean_decision",
+            "root_device",
+            "world_size",
+        )
+    },
+    "reduce": "all_reduce",
 }

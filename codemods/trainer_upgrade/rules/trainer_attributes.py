@@ -23,6 +23,7 @@ from functools import cache
 
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue.entry import Applicability, Area, Entry, Target
+from trainer_upgrade.catalogue.relight_names import STRATEGY_MEMBERS
 from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules._expressions import is_pure
@@ -144,9 +145,14 @@ class TrainerAttributes:
                 return self._schedulers(node, entry, file)
             if entry.name == "gpus":
                 return None
-            start = file.span(node)[1] - len(node.attr)
-            edit = Edit(start, start + len(node.attr), replacement.name)
-            return Fix(entry.applicability, f"say {replacement.text}", (edit,))
+            start, end, name = file.span(node)[1] - len(node.attr), file.span(node)[1], replacement.name
+            if name == "strategy" and target is Target.RELIGHT and isinstance(parent, ast.Attribute):
+                member = STRATEGY_MEMBERS.get(parent.attr)
+                if member is None:
+                    return None  # Fabric's strategies have nothing of the kind
+                if member != parent.attr:
+                    end, name = file.span(parent)[1], f"{name}.{member}"
+            return Fix(entry.applicability, f"say {replacement.text}", (Edit(start, end, name),))
         return self._expression(node, call, entry, replacement.text, replacement.name, file, target)
 
     def _schedulers(self, node: ast.Attribute, entry: Entry, file: FileContext) -> Fix | None:

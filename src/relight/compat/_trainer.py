@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -28,9 +28,21 @@ from relight.trainer import Trainer as CoreTrainer
 from relight.trainer.hooks import HOOK_ORDER, Order
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden
-from trainer_upgrade.catalogue import Area, Target, translate_trainer_arguments
+from trainer_upgrade.catalogue import Area, Target, trainer_argument, translate_trainer_arguments
+from trainer_upgrade.catalogue.translate import Translation
 
 __all__ = ["Trainer"]
+
+# What would change the numbers if it were only warned about: argument → what to do until relight has it.
+_NOT_YET = {
+    "stochastic_weight_avg": "average in a callback of your own with torch.optim.swa_utils, or drop the flag",
+}
+# DDP with another way to start processes: strategy → start method.
+_START_METHODS: dict[str, Literal["spawn", "fork"]] = {
+    "ddp_spawn": "spawn",
+    "ddp_fork": "fork",
+    "ddp_notebook": "fork",
+}
 
 
 class Trainer(LegacyAttributes, CoreTrainer):
@@ -66,6 +78,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         for finding in translation.findings:
             notice(finding.code, f"Trainer.{finding.argument}", finding.message)
         self._compat_translation = translation
+        self._compat_refuse(translation)
         self._compat_resume = translation.entry_points.get("fit", {}).get("ckpt_path")
         constructor = dict(translation.constructor)
         constructor["callbacks"] = self._compat_callbacks(constructor.get("callbacks"), given)
@@ -76,6 +89,12 @@ class Trainer(LegacyAttributes, CoreTrainer):
                 *(before if isinstance(before, (list, tuple)) else [before] if before else []),
                 *mine,
             ]
+        start = _START_METHODS.get(str(constructor.get("strategy")))
+        if start is not None and translation.adapters.get("find_unused_parameters"):
+            # Fabric has no name for it; 1.x looked for unused parameters unless told not to.
+            from lightning_fabric.strategies.ddp import DDPStrategy
+
+            constructor["strategy"] = DDPStrategy(start_method=start, find_unused_parameters=True)
         for setting, value in translation.torch.items():
             _set_torch(setting, value)
         settings = dict(translation.options)
@@ -84,6 +103,14 @@ class Trainer(LegacyAttributes, CoreTrainer):
         self._compat_construction_hook("on_init_start", constructor["callbacks"])
         super().__init__(**constructor, options={**settings, **options})
         self._compat_construction_hook("on_init_end", constructor["callbacks"])
+
+    def _compat_refuse(self, translation: Translation) -> None:
+        """Stop where going on would train in another way than the old release, or on other devices."""
+        for name, instead in _NOT_YET.items():
+            if translation.adapters.get(name):
+                entry = trainer_argument(name)
+                code = f"{entry.code} " if entry is not None else ""
+                raise MisconfigurationException(f"{code}relight cannot do `{name}` yet: {instead}")
 
     def _compat_callbacks(self, given: Any, arguments: Mapping[str, Any]) -> list[Any]:
         callbacks = list(given) if isinstance(given, (list, tuple)) else [given] if given is not None else []

@@ -14,7 +14,7 @@ pytest.importorskip("lightning_fabric")
 
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue import Area, Entry, Target, compat_names, imports, resolve_import
-from trainer_upgrade.catalogue.relight_names import FABRIC, NAMES
+from trainer_upgrade.catalogue.relight_names import FABRIC, NAMES, STRATEGY_MEMBERS
 
 # Names that relight shows and Lightning has under the same name, without being a twin.
 NO_TWIN = {
@@ -44,6 +44,13 @@ def get(path: str) -> Any:
 @pytest.mark.parametrize("path", sorted({*NAMES.values(), *FABRIC.values(), *compat_names.NAMES.values()}))
 def test_names_exist(path: str) -> None:
     assert get(path) is not None
+
+
+@pytest.mark.parametrize("name", sorted(STRATEGY_MEMBERS.values()))
+def test_strategies_have_the_members(name: str) -> None:
+    from lightning_fabric.strategies import DDPStrategy
+
+    assert hasattr(DDPStrategy, name)
 
 
 @pytest.mark.parametrize("path", sorted(compat_names.NAMES))

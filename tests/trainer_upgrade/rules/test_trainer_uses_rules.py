@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trainer_upgrade import testing
+from trainer_upgrade import catalogue, testing
 
 HEAD = "import pytorch_lightning as pl\n\nm = dl = None\n"
 
@@ -151,3 +151,23 @@ UNTOUCHED = [
 @pytest.mark.parametrize("source", UNTOUCHED)
 def test_untouched(source: str) -> None:
     testing.check_noop(HEAD + source + "\n", target="lightning")
+
+
+def test_on_relight_the_strategy_is_fabrics() -> None:
+    head = "import {root} as pl\n\n\nclass M(pl.LightningModule):\n    def f(self):\n"
+    body = (
+        "        x = self.trainer.training_type_plugin.reduce(1.0)\n"
+        "        return self.trainer.training_type_plugin.broadcast(x)\n"
+    )
+    after = body.replace("training_type_plugin.reduce", "strategy.all_reduce").replace(
+        "training_type_plugin", "strategy"
+    )
+    testing.check(head.format(root="pytorch_lightning") + body, head.format(root="relight") + after)
+
+
+def test_what_fabrics_strategy_lacks_is_reported() -> None:
+    testing.check_noop(
+        "import relight as pl\n\n\nclass M(pl.LightningModule):\n    def f(self):\n"
+        "        return self.trainer.training_type_plugin.model\n",
+        codes=[catalogue.code(catalogue.Area.TRAINER_ATTRIBUTE, "Trainer", "training_type_plugin")],
+    )
