@@ -26,7 +26,7 @@ from pathlib import Path
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue import Applicability, Target
 from trainer_upgrade.catalogue.shared_codes import SHARED
-from trainer_upgrade.engine import Engine, FileResult, Options, compiles
+from trainer_upgrade.engine import Engine, FileResult, Options, error_of
 from trainer_upgrade.findings import Finding
 from trainer_upgrade.project.discovery import discover
 from trainer_upgrade.project.index import Project
@@ -81,10 +81,10 @@ class Watched(Engine):
         super().__init__(project, options)
         self.problems = problems
 
-    def _one_pass(self, path: Path, result: FileResult, broken: bool) -> bytes | None:
+    def _one_pass(self, path: Path, result: FileResult) -> bytes | None:
         source = self.project.module(path).source
         known = len(result.fixed)
-        data = super()._one_pass(path, result, broken)
+        data = super()._one_pass(path, result)
         if data is not None:
             text = decode(data).text
             if source.encode(text) != data:
@@ -213,7 +213,7 @@ def upgrade(work: Path, target: Target, unsafe: bool, problems: list[str]) -> li
             engine.write(result)
             if result.path.read_bytes() != result.after:
                 problems.append(f"{result.path}: not written")
-            if not compiles(decode(result.after).text):
+            if error_of(decode(result.after).text) is not None:
                 problems.append(f"{result.path}: does not compile any more")
     return results
 
