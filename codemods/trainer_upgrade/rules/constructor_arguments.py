@@ -55,11 +55,13 @@ class ConstructorArguments:
     @on(ast.Call)
     def check(self, node: ast.Call, file: FileContext) -> Iterator[Finding]:
         """Look at one call."""
-        if not node.keywords:
+        if not node.keywords and node.args:
             return
         name = self._class(node, file)
         if name is None:
             return
+        if name == "EarlyStopping" and not node.args and not self._is_super(node, file):
+            yield from self._monitor(node, file)
         for keyword in node.keywords:
             if keyword.arg is None:
                 continue
@@ -124,6 +126,24 @@ class ConstructorArguments:
             and isinstance(function.value.func, ast.Name)
             and function.value.func.id == "super"
         )
+
+    def _monitor(self, node: ast.Call, file: FileContext) -> Iterator[Finding]:
+        """``EarlyStopping()``: what it watched has to be said since 1.6."""
+        entry = _entry("EarlyStopping", "monitor")
+        if entry is None or any(each.arg in ("monitor", None) for each in node.keywords):
+            return
+        made = file.constructed(node)
+        if made is not None and made.info is not None:
+            return  # a subclass may say it itself
+
+        def fix() -> Fix:
+            editor = CallEditor(file, node)
+            quote = quote_of(node, file)
+            editor.add(f"monitor={quote}early_stop_on{quote}")
+            # 0.9 and older watched val_loss, and nothing here tells the release.
+            return Fix(UNSAFE, "name the old default", editor.edits())
+
+        yield file.finding(entry, node, fix=fix)
 
     def _rename(
         self, node: ast.Call, keyword: ast.keyword, entry: Entry, file: FileContext

@@ -173,3 +173,26 @@ def test_compat_translates_such_a_dict_on_relight() -> None:
         DICT.format(root="relight", more="from relight import compat\n", name="compat"),
         unsafe=True,
     )
+
+
+def test_early_stopping_has_to_name_what_it_watches() -> None:
+    before = HEAD + "x = EarlyStopping()\ny = EarlyStopping(\n    patience=3,\n)\n"
+    after = (
+        HEAD + 'x = EarlyStopping(monitor="early_stop_on")\n'
+        'y = EarlyStopping(\n    patience=3,\n    monitor="early_stop_on",\n)\n'
+    )
+    testing.check(before, after, target="lightning", unsafe=True, codes=["TRU610", "TRU610"])
+    testing.check(before, before, target="lightning")  # which release it was written for is not known
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param('EarlyStopping("val_loss")', id="named by position"),
+        pytest.param("EarlyStopping(**options)", id="may be among the options"),
+        pytest.param("Mine()", id="a subclass says it itself"),
+    ],
+)
+def test_early_stopping_that_may_name_it(call: str) -> None:
+    mine = 'class Mine(EarlyStopping):\n    def __init__(self):\n        super().__init__(monitor="x")\n\n\n'
+    testing.check_noop(f"{HEAD}{mine}x = {call}\n", target="lightning", codes=[])
