@@ -43,6 +43,7 @@ class EpochLoop(Loop):
         self._skip_next_val = False
         self._epoch_validates = False
         self._said_not_yet = False
+        self._validated_after = -1  # after how many batches of the run validation ran last
         self._saved_on_batch_end = False  # where the checkpoint was saved: in on_train_batch_end …
         self._saved_between_batches = False  # … or between two batches
 
@@ -65,6 +66,11 @@ class EpochLoop(Loop):
         if module is None or module.automatic_optimization:
             return self.optim_progress.step.total.completed
         return self.manual_progress.total.completed
+
+    @property
+    def validated_last_batch(self) -> bool:
+        """Whether validation ran after the batch that came last."""
+        return self._validated_after == self.batch_progress.total.ready
 
     @property
     def last_batch_reached(self) -> bool:
@@ -201,6 +207,7 @@ class EpochLoop(Loop):
         self.val_loop.run()
         trainer.training = True
         connector.first_batch = first_batch
+        self._validated_after = self.batch_progress.total.ready
 
     def _bind(self) -> tuple[Step, Any, Any, Any]:
         trainer, hooks = self.trainer, self.trainer._hooks

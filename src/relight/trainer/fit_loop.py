@@ -258,7 +258,8 @@ class FitLoop(Loop):
     def _end_epoch(self) -> None:
         trainer = self.trainer
         connector = trainer._logger_connector
-        connector.epoch_end_reached()
+        # Validation took them already; taken again they would replace what it logged under the same name.
+        connector.epoch_end_reached(taken=self.epoch_loop.validated_last_batch)
         self.epoch_progress.increment_processed()
         trainer._call("on_train_epoch_end")
         connector.on_epoch_end()

@@ -171,9 +171,9 @@ class LoggerConnector:
     def _metrics(self, results: ResultCollection) -> Metrics:
         return results.metrics(on_step=self.first_batch is not None)
 
-    def epoch_end_reached(self) -> None:
-        """The batches of an epoch, or of a loader, are over."""
-        if self.first_batch is not None:
+    def epoch_end_reached(self, taken: bool = False) -> None:
+        """The batches of an epoch, or of a loader, are over; ``taken``: their values were taken."""
+        if self.first_batch is not None and not taken:
             self.flush()
         self.first_batch = None
 

@@ -11,7 +11,7 @@ from typing import Any
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.types import GradClipAlgorithmType
 
-__all__ = ["UNSET", "Options", "Unset", "batch_limit", "interval_seconds"]
+__all__ = ["UNSET", "Options", "Unset", "batch_limit", "interval_seconds", "whole_number"]
 
 
 class Unset(Enum):
@@ -142,6 +142,20 @@ def batch_limit(value: int | float, name: str) -> int | float:
     )
 
 
+def whole_number(value: Any, name: str) -> int:
+    """Return a limit as an int; ``1e5``, which people write, is one.
+
+    Raises:
+        MisconfigurationException: If it is no whole number from -1 upwards.
+    """
+    try:
+        if value == int(value) >= -1:
+            return int(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise MisconfigurationException(f"`{name}` is a number, or -1 for no limit; not {value!r}")
+
+
 def interval_seconds(value: str | timedelta | dict[str, Any]) -> float:
     """Return a time in seconds.
 
@@ -168,8 +182,9 @@ def settle(trainer: Any, given: Options) -> None:
         MisconfigurationException: If a value makes no sense.
         TypeError: If a value is of a wrong type.
     """
-    options = given.over(trainer.options).over(DEFAULTS)
-    _check(options)
+    options = given.over(trainer.options)
+    _check(options.over(DEFAULTS), interval=options.val_check_interval)
+    options = options.over(DEFAULTS)
     for name in ("limit_train_batches", "limit_val_batches", "limit_test_batches", "limit_predict_batches"):
         setattr(trainer, name, batch_limit(getattr(options, name), name))
     overfit = batch_limit(options.overfit_batches, "overfit_batches")  # type: ignore[arg-type]
@@ -204,8 +219,8 @@ def settle(trainer: Any, given: Options) -> None:
         trainer.limit_train_batches = trainer.limit_val_batches = overfit
 
 
-def _check(options: Options) -> None:
-    every, interval = options.check_val_every_n_epoch, options.val_check_interval
+def _check(options: Options, interval: Any) -> None:
+    every = options.check_val_every_n_epoch
     if every is not None and not isinstance(every, int):
         raise MisconfigurationException(f"`check_val_every_n_epoch` should be an integer, found {every!r}")
     if every is None and isinstance(interval, float):

@@ -19,7 +19,7 @@ from relight.trainer.hooks import call_hook
 from relight.trainer.logging import tensors_to_scalars
 from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
 from relight.utilities.exceptions import MisconfigurationException
-from relight.utilities.overrides import is_overridden
+from relight.utilities.overrides import is_overridden, takes_parameter
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_info, rank_zero_warn
 from relight.utilities.seed import isolate_rng, reset_seed
 
@@ -285,6 +285,12 @@ def _verify(trainer: Trainer, fn: TrainerFn) -> None:
         if not has(step):
             raise MisconfigurationException(
                 f"`{type(module).__name__}` has no `{step}()`, which `{fn}` needs"
+            )
+    for name in ("training_step", "validation_step", "test_step", "predict_step"):
+        if takes_parameter(getattr(module, name), "dataloader_iter", explicit=True):
+            raise MisconfigurationException(
+                f"`{type(module).__name__}.{name}(dataloader_iter)`: relight hands out batches, not"
+                " iterators; take `batch` and `batch_idx`"
             )
     trainer._check_legacy_hooks(str(fn))
 

@@ -20,7 +20,7 @@ from relight.trainer.hooks import HOOK_ORDER, Hooks, Order
 from relight.trainer.logging import LoggerConnector
 from relight.trainer.messages import argument_names, check_legacy_hooks, unknown_arguments
 from relight.trainer.optimizers import configure_optimizers
-from relight.trainer.options import UNSET, Options, Unset, settle
+from relight.trainer.options import UNSET, Options, Unset, settle, whole_number
 from relight.trainer.predict_loop import PredictionLoop
 from relight.trainer.properties import TrainerProperties
 from relight.trainer.scope import Scope
@@ -114,10 +114,8 @@ class Trainer(TrainerProperties):
             TypeError: For an argument that does not exist, naming the modern spelling of a legacy one.
             MisconfigurationException: For values that do not go together.
         """
-        if max_epochs is not None and max_epochs < -1:
-            raise MisconfigurationException(f"`max_epochs` is a number, or -1 for no limit; not {max_epochs}")
-        if max_steps is None or max_steps < -1:
-            raise MisconfigurationException(f"`max_steps` is a number, or -1 for no limit; not {max_steps}")
+        max_epochs = None if max_epochs is None else whole_number(max_epochs, "max_epochs")
+        max_steps = whole_number(max_steps, "max_steps")
         if fast_dev_run < 0:
             raise MisconfigurationException(f"`fast_dev_run` is a number of batches; not {fast_dev_run}")
         self.options = Options.make(options)

@@ -23,6 +23,12 @@ def sized_len(data: object) -> int | None:
         return None
 
 
+def _is_iterable_of_numbers(node: Any) -> bool:
+    """Return whether a collection is itself a loader: of plain values, or of none (Lightning's rule)."""
+    items = node.values() if isinstance(node, dict) else node
+    return isinstance(node, (list, tuple, dict)) and all(isinstance(x, (int, float, str)) for x in items)
+
+
 class CombinedLoader(Iterable[Item]):
     """Iterates over a collection of iterables and yields ``(batch, batch_idx, dataloader_idx)``.
 
@@ -36,7 +42,7 @@ class CombinedLoader(Iterable[Item]):
         if mode not in _LENGTH:
             raise ValueError(f"Unsupported mode {mode!r}, please select one of: {list(_LENGTH)}.")
         self._iterables = iterables
-        self._flattened, self._spec = tree_flatten(iterables)
+        self._flattened, self._spec = tree_flatten(iterables, is_leaf=_is_iterable_of_numbers)
         self._mode = mode
         self._limits: list[int | float] | None = None
         self._iterator: Iterator[Item] | None = None

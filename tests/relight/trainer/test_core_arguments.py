@@ -147,7 +147,10 @@ def test_positional_arguments_are_refused() -> None:
         ({"options": {"limit_train_batches": 1.5}}, MisconfigurationException),
         ({"options": {"limit_train_batches": "all"}}, MisconfigurationException),
         ({"options": {"check_val_every_n_epoch": 1.5}}, MisconfigurationException),
-        ({"options": {"check_val_every_n_epoch": None}}, MisconfigurationException),
+        (
+            {"options": {"check_val_every_n_epoch": None, "val_check_interval": 0.5}},
+            MisconfigurationException,
+        ),
         ({"options": {"gradient_clip_algorithm": "squeeze"}}, MisconfigurationException),
         ({"options": {"gradient_clip_val": "1"}}, TypeError),
         ({"options": {"val_check_interval": "1:2"}}, MisconfigurationException),
