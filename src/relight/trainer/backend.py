@@ -6,6 +6,7 @@ processes, sharding, other precisions) goes through Fabric's wrappers.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -105,6 +106,8 @@ class Backend:
         if not self._launched:
             self._launched = True
             self.fabric.launch()  # starts the other processes, which run the script up to here, too
+            if not self.single_device:
+                atexit.register(_leave_processes)
         return function(*args)
 
     def setup_module(self, module: LightningModule) -> nn.Module:
@@ -225,6 +228,15 @@ class Backend:
         if ready.sampler is not before and hasattr(ready.sampler, "shuffle"):
             ready.sampler.shuffle = shuffle
         return ready
+
+
+def _leave_processes() -> None:
+    """Close the process group before the interpreter ends; Fabric does so for NCCL only.
+
+    With Gloo, the interpreter's end may meet threads of the group that still run, and abort.
+    """
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def _without_fabric(fabric: Fabric, function: Callable[..., Any], *args: Any) -> Any:

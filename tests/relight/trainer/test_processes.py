@@ -22,6 +22,7 @@ def test_same_as_lightning(strategy: str, tmp_path: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
+    assert "terminate called" not in done.stderr  # a process group that nobody closed
     report = next(line for line in done.stdout.splitlines() if line.startswith("REPORT"))
     assert json.loads(report.removeprefix("REPORT")) == json.loads((GOLDEN / "processes.json").read_text())
     if strategy == "ddp":
