@@ -9,11 +9,13 @@ from relight.callbacks.callback import Callback
 from relight.callbacks.checkpoint import Checkpoint
 from relight.callbacks.device_stats_monitor import DeviceStatsMonitor
 from relight.callbacks.early_stopping import EarlyStopping
+from relight.callbacks.finetuning import BackboneFinetuning, BaseFinetuning
 from relight.callbacks.gradient_accumulation_scheduler import GradientAccumulationScheduler
 from relight.callbacks.lambda_function import LambdaCallback
 from relight.callbacks.lr_monitor import LearningRateMonitor
 from relight.callbacks.model_checkpoint import ModelCheckpoint
 from relight.callbacks.model_summary import ModelSummary
+from relight.callbacks.prediction_writer import BasePredictionWriter
 from relight.callbacks.progress import ProgressBar, RichProgressBar, TQDMProgressBar
 from relight.callbacks.registry import register_callback, registered_callbacks, resolve_callback
 from relight.callbacks.rich_model_summary import RichModelSummary
@@ -21,6 +23,9 @@ from relight.callbacks.stopping import StoppingCondition, TrainAtLeast
 from relight.callbacks.timer import Timer
 
 __all__ = [
+    "BackboneFinetuning",
+    "BaseFinetuning",
+    "BasePredictionWriter",
     "Callback",
     "Checkpoint",
     "DeviceStatsMonitor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, IterableDataset, RandomSampler, SequentialSampler
+from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, SequentialSampler
 
 from relight.trainer.hooks import call_hook
 from relight.trainer.states import RunningStage, TrainerFn
@@ -101,7 +102,7 @@ def _prepare(trainer: Trainer, loader: Any, stage: RunningStage) -> Any:
             f"The {stage.dataloader_prefix} loader shuffles; better turn that off for evaluation.",
             category=PossibleUserWarning,
         )
-    if stage == RunningStage.PREDICTING and isinstance(loader, DataLoader) and loader.drop_last:
+    if stage == RunningStage.PREDICTING and isinstance(loader, DataLoader):
         loader = _keep_last(loader)
     loader = trainer._backend.setup_dataloader(
         loader,
@@ -126,23 +127,38 @@ def _shuffles(loader: Any) -> bool:
     return isinstance(sampler, RandomSampler)
 
 
-def _rebuild(loader: DataLoader[Any], **changes: Any) -> DataLoader[Any]:
-    """Return a like loader with some arguments changed."""
-    arguments: dict[str, Any] = {
-        name: getattr(loader, name)
-        for name in (
-            "batch_size", "num_workers", "collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn",
-            "multiprocessing_context", "generator", "persistent_workers", "sampler", "prefetch_factor",
-        )
-    }  # fmt: skip
-    return type(loader)(loader.dataset, **{**arguments, **changes})
+def changed_loader(loader: DataLoader[Any], **attributes: Any) -> DataLoader[Any]:
+    """Return a copy of a loader with other attributes; the user's own stays as it is.
+
+    Not made anew: nobody knows what the constructor of a subclass takes.
+    """
+    changed = copy.copy(loader)
+    changed.__dict__.update(attributes, _iterator=None)
+    return changed
+
+
+def _with_sampler(loader: DataLoader[Any], sampler: Any, drop_last: bool) -> DataLoader[Any]:
+    batches = loader.batch_sampler
+    if batches is None:  # no batches at all
+        return changed_loader(loader, sampler=sampler)
+    if type(batches) is not BatchSampler:  # one of the user's own, who knows best
+        return loader
+    plain = loader.batch_size is not None  # else the user made the batch sampler
+    attributes = {"sampler": sampler, "drop_last": drop_last} if plain else {}
+    batches = BatchSampler(sampler, batches.batch_size, drop_last)
+    return changed_loader(loader, batch_sampler=batches, **attributes)
 
 
 def _keep_last(loader: DataLoader[Any]) -> DataLoader[Any]:
     """Predictions are wanted for all samples, so the last batch is kept even if it is small."""
-    if isinstance(loader.dataset, IterableDataset) or loader.batch_size is None:
+    batches = loader.batch_sampler
+    if isinstance(loader.dataset, IterableDataset) or not getattr(batches, "drop_last", False):
         return loader
-    return _rebuild(loader, drop_last=False)
+    return _with_sampler(loader, batches.sampler, drop_last=False)  # type: ignore[union-attr]
+
+
+def _drops_last(loader: DataLoader[Any]) -> bool:
+    return bool(getattr(loader.batch_sampler, "drop_last", False))
 
 
 def _stop_shuffling(combined: CombinedLoader, stage: RunningStage) -> None:
@@ -155,7 +171,7 @@ def _stop_shuffling(combined: CombinedLoader, stage: RunningStage) -> None:
         f" {stage.dataloader_prefix} loader is turned off."
     )
     combined.flattened = [
-        _rebuild(loader, sampler=SequentialSampler(loader.dataset))  # type: ignore[arg-type]
+        _with_sampler(loader, SequentialSampler(loader.dataset), _drops_last(loader))  # type: ignore[arg-type]
         if isinstance(loader, DataLoader)
         else loader
         for loader in combined.flattened

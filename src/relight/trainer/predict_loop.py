@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.utils.data.dataloader import _InfiniteConstantSampler
 
-from relight.trainer.data import DataSource, combine, make_transfer, num_batches, sized
+from relight.trainer.data import DataSource, changed_loader, combine, make_transfer, num_batches, sized
 from relight.trainer.eval_loop import ModuleModes, check_dataloader_idx, no_grad_context
 from relight.trainer.fetch import Fetcher
 from relight.trainer.loop import Loop
@@ -19,11 +21,34 @@ from relight.utilities.overrides import takes_parameter
 from relight.utilities.rank_zero import WarningCache
 
 if TYPE_CHECKING:
+    from relight.callbacks import BasePredictionWriter
     from relight.trainer.trainer import Trainer
 
 __all__ = ["PredictionLoop"]
 
 _warn_once = WarningCache()
+
+
+class _Recorder:
+    """A batch sampler that remembers its choices."""
+
+    def __init__(self, sampler: Any) -> None:
+        self._sampler = sampler
+        self.chosen: list[list[int]] = []
+
+    def __iter__(self) -> Iterator[list[int]]:
+        self.chosen.clear()
+        for indices in self._sampler:
+            self.chosen.append(indices)
+            yield indices
+
+    def __len__(self) -> int:
+        return len(self._sampler)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.__dict__["_sampler"], name)
 
 
 class PredictionLoop(Loop):
@@ -38,7 +63,10 @@ class PredictionLoop(Loop):
         self.fetcher: Fetcher | None = None
         self.max_batches: list[int | float] = []
         self.return_predictions: bool | None = None
+        self.current_batch_indices: list[int] | None = None
+        self.epoch_batch_indices: list[list[list[int]]] = []
         self._predictions: list[list[Any]] = []
+        self._recorders: list[_Recorder | None] = []
         self._modes = ModuleModes()
 
     @property
@@ -78,12 +106,16 @@ class PredictionLoop(Loop):
             hooks.bind("on_predict_batch_end"),
         )
         takes_batch_idx = takes_parameter(trainer.lightning_module.predict_step, "batch_idx", min_args=2)
+        writers = self._writers()
+        keep_all = keep or any(writer.interval.on_epoch for writer in writers)
         progress = self.batch_progress
         while True:
             try:
                 batch, batch_idx, dataloader_idx = next(fetcher)
             except StopIteration:
                 break
+            if writers:
+                self._note_indices(batch_idx, dataloader_idx)
             if transfer is not None:
                 batch = transfer(batch, dataloader_idx)
             index = (dataloader_idx,) if several else ()
@@ -98,7 +130,7 @@ class PredictionLoop(Loop):
             if on_batch_end is not None:
                 on_batch_end(prediction, batch, batch_idx, *index)
             progress.increment_completed()
-            if keep:
+            if keep_all:
                 self._predictions[dataloader_idx].append(move_data_to_device(prediction, torch.device("cpu")))
         trainer._call("on_predict_epoch_end")
         trainer._call("on_predict_end")
@@ -119,9 +151,42 @@ class PredictionLoop(Loop):
             for dl in self.combined_loader.flattened
         ]
 
+    def _writers(self) -> list[BasePredictionWriter]:
+        from relight.callbacks import BasePredictionWriter
+
+        return [callback for callback in self.trainer.callbacks if isinstance(callback, BasePredictionWriter)]
+
+    def _record_indices(self, combined: CombinedLoader) -> None:
+        """Let the loaders' samplers remember which samples they chose."""
+        self._recorders, loaders = [], []
+        for loader in combined.flattened:
+            sampler = getattr(loader, "batch_sampler", None)
+            recorder = None
+            if (
+                sampler is not None
+                and type(getattr(sampler, "sampler", None)) is not _InfiniteConstantSampler
+            ):
+                recorder = _Recorder(sampler)
+                loader = changed_loader(loader, batch_sampler=recorder)
+            self._recorders.append(recorder)
+            loaders.append(loader)
+        combined.flattened = loaders
+
+    def _note_indices(self, batch_idx: int, dataloader_idx: int) -> None:
+        recorder = self._recorders[dataloader_idx]
+        if recorder is None:
+            self.current_batch_indices = []
+            _warn_once.warn("The predict loader has no batch sampler: writers are not told the indices.")
+            return
+        self.current_batch_indices = recorder.chosen[batch_idx]
+        self.epoch_batch_indices[dataloader_idx].append(recorder.chosen[batch_idx])
+
     def _begin(self, combined: CombinedLoader) -> None:
         self.batch_progress.reset_on_run()
         combined.limits = self.max_batches
+        self.current_batch_indices, self.epoch_batch_indices = None, [[] for _ in combined.flattened]
+        if self._writers():
+            self._record_indices(combined)
         self.fetcher = Fetcher(combined, self.trainer, "[PredictionLoop].predict_next")
         self.fetcher.start()
         self._predictions = [[] for _ in combined.flattened]
