@@ -6,12 +6,13 @@ import os
 from typing import Any
 
 from relight import callbacks as core
+from relight.compat._binding import plan
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice
 from relight.utilities.exceptions import MisconfigurationException
 from trainer_upgrade.catalogue import Area
 
-__all__ = ["EarlyStopping", "LearningRateLogger", "ModelCheckpoint"]
+__all__ = ["BackboneFinetuning", "BaseFinetuning", "EarlyStopping", "LearningRateLogger", "ModelCheckpoint"]
 
 
 def _argument(owner: str, name: str, default: str) -> None:
@@ -112,6 +113,25 @@ class EarlyStopping(core.EarlyStopping):
         if mode is not None:
             arguments["mode"] = mode
         super().__init__(monitor=monitor, **arguments)
+
+
+class BaseFinetuning(core.BaseFinetuning):
+    """See :class:`relight.callbacks.BaseFinetuning`; ``finetune_function`` may take an optimizer's index."""
+
+    def _finetune(self, module: Any, epoch: int, optimizer: Any, index: int) -> None:
+        values = {"pl_module": module, "epoch": epoch, "optimizer": optimizer, "optimizer_idx": index}
+        layouts = (("pl_module", "epoch", "optimizer", "optimizer_idx"), ("pl_module", "epoch", "optimizer"))
+        aliases = {"opt_idx": "optimizer_idx", "module": "pl_module", "model": "pl_module"}
+        method = self.finetune_function
+        plan(method, layouts, aliases=aliases, optional=("optimizer_idx",)).call(method, values)
+
+
+class BackboneFinetuning(BaseFinetuning, core.BackboneFinetuning):
+    """See :class:`relight.callbacks.BackboneFinetuning`."""
+
+    def finetune_function(self, pl_module: Any, epoch: int, optimizer: Any, opt_idx: int = 0) -> None:
+        """Unfreeze the backbone, or raise its rate."""
+        super().finetune_function(pl_module, epoch, optimizer)
 
 
 class LearningRateLogger(core.LearningRateMonitor):

@@ -23,7 +23,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from relight.compat import _facts, _served
+from relight.compat import _absent, _facts, _served
 from relight.compat._notices import notice
 
 __all__ = ["install", "installed", "lookup", "names", "uninstall"]
@@ -88,6 +88,8 @@ def lookup(own: str, name: str) -> Any:
         return importlib.import_module(f"{own}.{name}")
     elif fact is None:
         raise _missing(own, name, f"no release from 0.7 to 2.6 had `{path}`")
+    elif fact.new is None and _absent.why(path) is not None:
+        value = _absent.stands_in(path)
     elif fact.new is None:
         raise _missing(own, name, f"{fact.code} {fact.advice}")
     else:

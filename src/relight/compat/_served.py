@@ -23,6 +23,8 @@ ADAPTED: dict[str, str] = {
     "relight.seed_everything": f"{_HERE}._small:seed_everything",
     "relight.callbacks.ModelCheckpoint": f"{_HERE}._callbacks:ModelCheckpoint",
     "relight.callbacks.EarlyStopping": f"{_HERE}._callbacks:EarlyStopping",
+    "relight.callbacks.BaseFinetuning": f"{_HERE}._callbacks:BaseFinetuning",
+    "relight.callbacks.BackboneFinetuning": f"{_HERE}._callbacks:BackboneFinetuning",
 }
 
 _TYPES = [
@@ -47,7 +49,20 @@ _BY_NAME: dict[str, str] = {
     "atomic_save": f"{_HERE}._small:atomic_save",
     "_PatchDataLoader": f"{_HERE}._small:PatchDataLoader",
     **dict.fromkeys(_TYPES, f"{_HERE}._small:ANY"),
-}
+    **{
+        name: f"{_HERE}._old_tools:{name}"
+        for name in (
+            "TestTubeLogger", "get_init_args", "is_oom_error", "is_overridden", "is_param_in_hook_signature",
+            "load_hparams_from_tags_csv", "load_hparams_from_yaml", "save_hparams_to_tags_csv",
+            "save_hparams_to_yaml", "summarize",
+        )
+    },
+    **{
+        f"{kind}_REGISTRY": f"{_HERE}._old_tools:{kind}_REGISTRY"
+        for kind in ("CALLBACK", "DATAMODULE", "LOGGER", "LR_SCHEDULER", "MODEL", "OPTIMIZER")
+    },
+    "pl_legacy_patch": f"{_HERE}._old_tools:no_patch",
+}  # fmt: skip
 
 #: Legacy path → compat's own object.
 SMALL: dict[str, str] = {
@@ -65,6 +80,12 @@ SMALL: dict[str, str] = {
     f"{_UTILITIES}.distributed.all_gather_ddp_if_available": f"{_HERE}._small:all_gather_if_available",
     f"{_UTILITIES}.distributed.sync_ddp_if_available": f"{_HERE}._small:sync_if_available",
     f"{_UTILITIES}.distributed.gather_all_tensors": f"{_HERE}._small:gather_all_tensors",
+    "pytorch_lightning._logger": f"{_HERE}._old_tools:log",
+    "pytorch_lightning.callbacks.timer.Interval": f"{_HERE}._old_tools:Interval",
+    **{
+        f"pytorch_lightning.{module}.ModelSummary": f"{_HERE}._old_tools:ModelSummary"
+        for module in ("core.memory", "utilities.memory", "utilities.model_summary")
+    },
     "pytorch_lightning.utilities.distributed.ReduceOp": "torch.distributed:ReduceOp",
     "pytorch_lightning.utilities.types._LRScheduler": "torch.optim.lr_scheduler:LRScheduler",
     f"{_UTILITIES}.types.LRSchedulerType": f"{_HERE}._small:ANY",
