@@ -6,15 +6,20 @@ place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice
 from relight.trainer.hooks import call_hook
-from trainer_upgrade.catalogue import Area
+from trainer_upgrade.catalogue import Area, find
 
 __all__ = ["LegacyAttributes"]
+
+# A modern form that is an attribute: `trainer.fit_loop.batch_idx`.
+_PATH = re.compile(r"trainer((?:\.[a-z_]+)+)")
+_NOTHING = object()
 
 
 def _legacy(name: str, default: str) -> None:
@@ -263,6 +268,37 @@ class LegacyAttributes:
     @property
     def _data_connector(self) -> Any:
         return self
+
+    @property
+    def _accelerator_connector(self) -> Any:
+        return self
+
+    @property
+    def is_distributed(self) -> bool:
+        """What the connector of accelerators told: whether there are several processes."""
+        return bool(self.world_size > 1)  # type: ignore[attr-defined]
+
+    if not TYPE_CHECKING:  # a checker would take it for a promise that every attribute exists
+
+        def __getattr__(self, name: str) -> Any:
+            """Follow the catalogue to what took the attribute's place, or say that nothing did.
+
+            Raises:
+                AttributeError: With the catalogue's advice, if it has any.
+            """
+            if hasattr(type(self), name):  # a property failed; let it say why
+                return object.__getattribute__(self, name)
+            entry = None if name.startswith("_") else find(Area.TRAINER_ATTRIBUTE, "Trainer", name)
+            if entry is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            path = _PATH.fullmatch(entry.lightning.text)
+            value = self
+            for part in path[1].split(".")[1:] if path is not None else ():
+                value = getattr(value, part, _NOTHING)
+            if path is None or value is _NOTHING:
+                raise AttributeError(f"{entry.code} {entry.advice}")
+            _legacy(name, entry.advice)
+            return value
 
     def _reset(self, name: str) -> None:
         _legacy(name, f"`trainer.{name}()` left in 2.0")

@@ -113,3 +113,19 @@ def test_finetuning_with_the_index_of_an_optimizer() -> None:
     )
     trainer.fit(Net(), DataLoader(torch.ones(4, 2)))
     assert seen == [(0, 0, 1), (1, 0, 1), (2, 0, 2)]
+
+
+def test_attributes_of_a_trainer_lead_where_the_catalogue_says() -> None:
+    trainer = pl.Trainer(logger=False, progress_bar_refresh_rate=0, checkpoint_callback=False, max_epochs=3)
+    assert trainer.max_nb_epochs == 3
+    assert trainer.root_device == torch.device("cpu")
+    assert not trainer.accelerator_connector.is_distributed
+    with pytest.warns(pl.LegacyWarning, match=r"limit_val_batches"):
+        assert trainer.val_percent_check == 1.0
+    with pytest.raises(AttributeError, match="TRU490 .*delete the use"):
+        trainer.run_training_epoch
+    with pytest.raises(AttributeError, match="TRU4.*Tuner"):
+        trainer.tuner
+    with pytest.raises(AttributeError, match="no attribute 'nope'"):
+        trainer.nope
+    assert not hasattr(trainer, "_nope")
