@@ -122,9 +122,9 @@ def test_attributes_of_a_trainer_lead_where_the_catalogue_says() -> None:
     assert not trainer.accelerator_connector.is_distributed
     with pytest.warns(pl.LegacyWarning, match=r"limit_val_batches"):
         assert trainer.val_percent_check == 1.0
-    with pytest.raises(AttributeError, match="TRU490 .*delete the use"):
+    with pytest.raises(AttributeError, match=r"TRU490 .*delete the use"):
         trainer.run_training_epoch
-    with pytest.raises(AttributeError, match="TRU4.*Tuner"):
+    with pytest.raises(AttributeError, match=r"TRU4.*Tuner"):
         trainer.tuner
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         trainer.nope
