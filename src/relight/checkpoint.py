@@ -274,7 +274,9 @@ def restore_modules_and_callbacks(trainer: Trainer, path: PathLike | None, weigh
         return
     rank_zero_info(f"Restoring states from the checkpoint path at {path}")
     trainer._loaded_checkpoint = load(path, "cpu", weights_only)
-    parts = [_restore_module, _restore_datamodule, _restore_callbacks]
+    parts = [_restore_module, _restore_datamodule]
+    if trainer.restores_callbacks or trainer.state.fn == TrainerFn.FITTING:
+        parts.append(_restore_callbacks)
     if trainer.hook_order.get("on_load_checkpoint") is not Order.MODULE_FIRST:
         parts.reverse()
     for part in parts:

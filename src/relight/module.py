@@ -38,6 +38,12 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     CHECKPOINT_HYPER_PARAMS_KEY = "hyper_parameters"
     CHECKPOINT_HYPER_PARAMS_NAME = "hparams_name"
     CHECKPOINT_HYPER_PARAMS_TYPE = "hparams_type"
+    # `torch.jit` would compile, and to do so read, every property.
+    __jit_unused_properties__: tuple[str, ...] = (
+        "automatic_optimization", "current_epoch", "device", "dtype", "example_input_array", "global_rank",
+        "global_step", "hparams", "hparams_initial", "local_rank", "logger", "loggers", "on_gpu",
+        "strict_loading", "trainer",
+    )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         nn.Module.__init__(self, *args, **kwargs)

@@ -51,6 +51,16 @@ class Adapter:
             )
         self.__signature__ = inspect.Signature(parameters)
 
+    def look_like(self, function: Callable[..., Any]) -> None:
+        """Let whoever asks what the method takes see the user's own."""
+        signature = inspect.signature(function)
+        if self.given is None:
+            self.__wrapped__ = function
+            self.__signature__ = signature
+        else:  # bound already
+            own = list(self.__signature__.parameters.values())[:1]
+            self.__signature__ = signature.replace(parameters=[*own, *signature.parameters.values()])
+
     def original(self, owner: object) -> Callable[..., Any]:
         """Return the user's method, bound to ``owner``."""
         if self.given is not None:
@@ -100,8 +110,7 @@ class _StepEnd(Adapter):
     def __init__(self, name: str, given: Callable[..., Any] | None, end: str, function: Any) -> None:
         super().__init__(name, given, ())
         self.end = end
-        # Whoever asks what the step takes sees the user's own function.
-        self.__wrapped__ = function
+        self.look_like(function)
 
     def __call__(self, owner: Any, *args: Any, **kwargs: Any) -> Any:
         output = self.original(owner)(*args, **kwargs)
@@ -114,7 +123,7 @@ class _Structured(Adapter):
 
     def __init__(self, name: str, given: Callable[..., Any] | None, function: Any) -> None:
         super().__init__(name, given, ())
-        self.__wrapped__ = function
+        self.look_like(function)
 
     def __call__(self, owner: Any, *args: Any, **kwargs: Any) -> Any:
         owner.__dict__["_compat_has_logged"] = False
@@ -177,6 +186,26 @@ class _LoadedState(Adapter):
         self.binding.call(self.original(owner), values)
 
 
+class _Sharded(Adapter):
+    """``configure_model`` where the module has the name of 1.4 to 2.0, ``configure_sharded_model``."""
+
+    def __call__(self, owner: Any) -> None:
+        owner.configure_sharded_model()
+        self.original(owner)()
+
+
+class _WithDataModule(Adapter):
+    """A checkpoint hook of the module, and then the data module's own, which it had up to 1.7."""
+
+    def __init__(self, name: str, given: Callable[..., Any] | None, datamodule: Any) -> None:
+        super().__init__(name, given, ("checkpoint",))
+        self.datamodule = datamodule
+
+    def __call__(self, owner: Any, checkpoint: dict[str, Any]) -> None:
+        self.original(owner)(checkpoint)
+        getattr(self.datamodule, self.__name__)(checkpoint)
+
+
 def _notice_hook(owner: str, name: str, function: Callable[..., Any], area: Area) -> None:
     default = {Area.MODULE_HOOK: "TRU200", Area.DATAMODULE_HOOK: "TRU240"}.get(area, "TRU260")
     notice(
@@ -231,6 +260,10 @@ class Adapters:
         """Adapt the hooks of a module."""
         self._adapted.add(id(module))
         self._hooks(module, MODULE, "LightningModule", CoreModule, Area.MODULE_HOOK)
+        sharded = getattr(module, "configure_sharded_model", None)
+        if callable(sharded) and _by_user(module, "configure_sharded_model"):
+            _notice_hook("LightningModule", "configure_sharded_model", sharded, Area.MODULE_HOOK)
+            self.place(module, _Sharded("configure_model", module.__dict__.get("configure_model"), ()))
         for stage in ("training", "validation", "test"):
             step, end = f"{stage}_step", f"{stage}_step_end"
             if stage == "training" and _returns_dicts(module):
@@ -244,6 +277,14 @@ class Adapters:
     def combining(self, owner: Any, mode: str) -> None:
         """Combine the training loaders of a module or data module in ``mode``."""
         self.place(owner, _Combined("train_dataloader", owner.__dict__.get("train_dataloader"), mode))
+
+    def checkpoints(self, module: CoreModule, datamodule: CoreDataModule) -> None:
+        """Let the checkpoint hooks that a data module had be called with the module's."""
+        for name in ("on_save_checkpoint", "on_load_checkpoint"):
+            own = getattr(datamodule, name, None)
+            if callable(own) and _by_user(datamodule, name):
+                _notice_hook("LightningDataModule", name, own, Area.DATAMODULE_HOOK)
+                self.place(module, _WithDataModule(name, module.__dict__.get(name), datamodule))
 
     def datamodule(self, datamodule: CoreDataModule) -> None:
         """Adapt the hooks of a data module."""

@@ -83,6 +83,10 @@ class ModelCheckpoint(core.ModelCheckpoint):
         """Left in 1.5: ``every_n_epochs``."""
         return int(getattr(self, "_every_n_epochs", 1))
 
+    def save_checkpoint(self, trainer: Any) -> None:
+        """Left in 2.0: save a checkpoint now, as at the end of an epoch."""
+        self._save(trainer, self._monitor_candidates(trainer))
+
     @property
     def save_function(self) -> Any:
         """Left in 1.4."""
@@ -134,7 +138,27 @@ class BackboneFinetuning(BaseFinetuning, core.BackboneFinetuning):
         super().finetune_function(pl_module, epoch, optimizer)
 
 
-class LearningRateLogger(core.LearningRateMonitor):
+class BasePredictionWriter(core.BasePredictionWriter):
+    """See :class:`relight.callbacks.BasePredictionWriter`; up to 1.9 there was a list of predictions for each
+    loader, also for a single one."""
+
+    def on_predict_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        """Write everything."""
+        if self.interval.on_epoch:
+            loop = trainer.predict_loop
+            self.write_on_epoch_end(trainer, pl_module, loop._predictions, loop.epoch_batch_indices)
+
+
+class LearningRateMonitor(core.LearningRateMonitor):
+    """See :class:`relight.callbacks.LearningRateMonitor`."""
+
+    @property
+    def lr_sch_names(self) -> list[str]:
+        """Left in 1.7: the names of the rates."""
+        return list(self.lrs)
+
+
+class LearningRateLogger(LearningRateMonitor):
     """Left in 1.0: :class:`relight.callbacks.LearningRateMonitor` under its first name."""
 
     def __init__(self, *positional: Any, **arguments: Any) -> None:

@@ -80,6 +80,12 @@ class LightningDataModule(CoreDataModule):
         """Return the batch on ``device``."""
         return super().transfer_batch_to_device(batch, device, dataloader_idx)
 
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Left in 1.8, see ``state_dict``: called when a checkpoint is saved."""
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Left in 1.8, see ``load_state_dict``: called when a checkpoint is loaded."""
+
     def on_train_dataloader(self) -> None:
         """Left in 1.7."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch.optim import Optimizer
 from relight.compat._facts import advice_for, code_for
 from relight.compat._inherit import stands_for
 from relight.compat._notices import notice
+from relight.compat._small import get_filesystem
 from relight.core.hparams import HyperparametersMixin
 from relight.module import LightningModule as CoreModule
 from trainer_upgrade.catalogue import Area
@@ -37,6 +39,10 @@ class LightningModule(CoreModule):
     ``*_step_end``, the hooks that 1.7 to 2.0 dropped, several automatic optimizers with ``optimizer_idx``,
     truncated backpropagation, and methods that accept the arguments of older releases.
     """
+
+    __jit_unused_properties__ = (
+        *CoreModule.__jit_unused_properties__, "datamodule", "model_size", "truncated_bptt_steps", "use_amp",
+    )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -103,6 +109,9 @@ class LightningModule(CoreModule):
 
     def on_predict_dataloader(self) -> None:
         """Left in 1.7."""
+
+    def configure_sharded_model(self) -> None:
+        """Left in 2.0, see ``configure_model``: called once the strategy is ready."""
 
     # Hooks whose arguments changed: `super()` calls of any age arrive here.
 
@@ -330,6 +339,76 @@ class LightningModule(CoreModule):
                 chunk.append(part)
             chunks.append(chunk)
         return chunks
+
+    def to_torchscript(
+        self,
+        file_path: Any = None,
+        method: str | None = "script",
+        example_inputs: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Compile the module with ``torch.jit``, which torch has given up; see ``torch.export``.
+
+        Args:
+            file_path: Where to save it; nowhere unless given.
+            method: ``"script"`` or ``"trace"``.
+            example_inputs: What to trace with; ``example_input_array`` unless given.
+            kwargs: Arguments of ``torch.jit.script`` or ``torch.jit.trace``.
+
+        Raises:
+            ValueError: For another method, or without inputs to trace with.
+        """
+        inputs = self.example_input_array if example_inputs is None else example_inputs
+        if method not in ("script", "trace"):
+            raise ValueError(f'`method` is "script" or "trace", not {method!r}')
+        if method == "trace" and inputs is None:
+            raise ValueError("tracing wants `example_inputs` or `self.example_input_array`")
+        jit: Any = torch.jit
+        with self._exporting(), torch.no_grad():
+            if method == "script":
+                script = jit.script(self, **kwargs)
+            else:
+                script = jit.trace(self, example_inputs=self._moved(inputs), **kwargs)
+        if file_path is not None:
+            with get_filesystem(file_path).open(str(file_path), "wb") as stream:
+                jit.save(script, stream)
+        return script
+
+    def to_onnx(self, file_path: Any, input_sample: Any = None, **kwargs: Any) -> Any:
+        """Save the module in ONNX format.
+
+        Args:
+            file_path: Where.
+            input_sample: What to run it with; ``example_input_array`` unless given.
+            kwargs: Arguments of ``torch.onnx.export``.
+
+        Raises:
+            ValueError: Without a sample.
+        """
+        sample = self.example_input_array if input_sample is None else input_sample
+        if sample is None:
+            raise ValueError("exporting wants `input_sample` or `self.example_input_array`")
+        with self._exporting(), torch.no_grad():
+            moved = self._moved(sample)
+            arguments = moved if isinstance(moved, tuple) else (moved,)
+            return torch.onnx.export(self, arguments, file_path, **kwargs)
+
+    def _moved(self, inputs: Any) -> Any:
+        from relight.utilities.memory import move_data_to_device
+
+        return move_data_to_device(inputs, self.device)
+
+    @contextmanager
+    def _exporting(self) -> Iterator[None]:
+        """Be in evaluation mode, and without the Trainer, which nobody can compile."""
+        mode, trainer = self.training, self._trainer
+        self.__dict__["_trainer"] = None
+        self.eval()
+        try:
+            yield
+        finally:
+            self.train(mode)
+            self.__dict__["_trainer"] = trainer
 
     @classmethod
     def load_from_metrics(cls, weights_path: str, tags_csv: str, map_location: Any = None) -> Any:

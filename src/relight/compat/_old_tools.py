@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -20,6 +21,7 @@ __all__ = [
     "ModelSummary",
     "Registry",
     "TestTubeLogger",
+    "convert_inf",
     "get_init_args",
     "is_oom_error",
     "is_overridden",
@@ -190,6 +192,11 @@ class ModelSummary(LayerTable):
     def named_modules(self) -> list[tuple[str, Any]]:
         """Names and layers."""
         return list(self.layers.items())
+
+
+def convert_inf(x: float | int | None) -> float | int | None:
+    """Return ``None`` for infinity (and what is no number), for a bar whose end is unknown."""
+    return None if x is None or math.isinf(x) or math.isnan(x) else x
 
 
 def summarize(lightning_module: Any, max_depth: int | None = 1, mode: Any = None) -> ModelSummary:

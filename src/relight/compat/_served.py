@@ -24,6 +24,11 @@ ADAPTED: dict[str, str] = {
     "relight.callbacks.ModelCheckpoint": f"{_HERE}._callbacks:ModelCheckpoint",
     "relight.callbacks.EarlyStopping": f"{_HERE}._callbacks:EarlyStopping",
     "relight.callbacks.BaseFinetuning": f"{_HERE}._callbacks:BaseFinetuning",
+    "relight.callbacks.BasePredictionWriter": f"{_HERE}._callbacks:BasePredictionWriter",
+    "relight.callbacks.LearningRateMonitor": f"{_HERE}._callbacks:LearningRateMonitor",
+    "relight.callbacks.ProgressBar": f"{_HERE}._progress:ProgressBar",
+    "relight.callbacks.TQDMProgressBar": f"{_HERE}._progress:TQDMProgressBar",
+    "relight.callbacks.RichProgressBar": f"{_HERE}._progress:RichProgressBar",
     "relight.callbacks.BackboneFinetuning": f"{_HERE}._callbacks:BackboneFinetuning",
 }
 
@@ -52,9 +57,9 @@ _BY_NAME: dict[str, str] = {
     **{
         name: f"{_HERE}._old_tools:{name}"
         for name in (
-            "TestTubeLogger", "get_init_args", "is_oom_error", "is_overridden", "is_param_in_hook_signature",
-            "load_hparams_from_tags_csv", "load_hparams_from_yaml", "save_hparams_to_tags_csv",
-            "save_hparams_to_yaml", "summarize",
+            "TestTubeLogger", "convert_inf", "get_init_args", "is_oom_error", "is_overridden",
+            "is_param_in_hook_signature", "load_hparams_from_tags_csv", "load_hparams_from_yaml",
+            "save_hparams_to_tags_csv", "save_hparams_to_yaml", "summarize",
         )
     },
     **{

@@ -60,6 +60,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
     hook_order: Mapping[str, Order] = MappingProxyType(
         {"on_load_checkpoint": HOOK_ORDER["on_load_checkpoint"]}
     )
+    restores_callbacks = False  # up to 1.9
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         given = _arguments.bind(args, kwargs)
@@ -102,6 +103,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
             settings.pop("detect_anomaly", None)  # done as it was: by looking at losses and parameters
         self._compat_construction_hook("on_init_start", constructor["callbacks"])
         super().__init__(**constructor, options={**settings, **options})
+        self.callbacks = [_legacy_bar(callback) for callback in self.callbacks]
         self._compat_construction_hook("on_init_end", constructor["callbacks"])
 
     def _compat_refuse(self, translation: Translation) -> None:
@@ -215,6 +217,8 @@ class Trainer(LegacyAttributes, CoreTrainer):
                 for name, value in self._compat_translation.datamodule.items():
                     setattr(datamodule, name, value)
                 adapters.datamodule(datamodule)
+                if model is not None:
+                    adapters.checkpoints(model, datamodule)
             mode = self._compat_translation.adapters.get("multiple_trainloader_mode")
             if mode is not None and model is not None:
                 adapters.combining(model if datamodule is None else datamodule, mode)
@@ -392,6 +396,15 @@ def _plugins() -> Any:
     import relight.plugins
 
     return relight.plugins
+
+
+def _legacy_bar(callback: Any) -> Any:
+    """Return compat's bar for the one that the core made, which shows no running loss."""
+    if type(callback) is not core_callbacks.TQDMProgressBar:
+        return callback
+    from relight.compat._progress import TQDMProgressBar
+
+    return TQDMProgressBar(callback.refresh_rate, callback.process_position, callback._leave)
 
 
 def _set_torch(setting: str, value: Any) -> None:

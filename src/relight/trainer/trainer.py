@@ -66,6 +66,8 @@ class Trainer(TrainerProperties):
     """
 
     hook_order: Mapping[str, Order] = HOOK_ORDER
+    #: Whether callbacks get their state from a checkpoint that is validated, tested or predicted with, too.
+    restores_callbacks = True
 
     @_explains_unknown
     def __init__(

@@ -23,6 +23,11 @@ QUIET: dict[str, Any] = {
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 class Net(relight.LightningModule):
     def __init__(self) -> None:
         super().__init__()

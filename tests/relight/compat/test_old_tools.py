@@ -22,6 +22,11 @@ def old(path: str) -> Any:
     return getattr(importlib.import_module(module), name)
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 class Net(pl.LightningModule):
     def __init__(self, width: int = 2, **rest: Any) -> None:
         self.given = old("utilities.parsing.get_init_args")(inspect.currentframe())

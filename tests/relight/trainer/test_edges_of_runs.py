@@ -98,3 +98,14 @@ def test_a_step_that_wants_the_iterator_is_told_so() -> None:
 
     with pytest.raises(MisconfigurationException, match="dataloader_iter"):
         relight.Trainer(**QUIET, max_epochs=1).fit(Iterates(), loader())
+
+
+def test_jit_compiles_a_module_that_has_a_trainer() -> None:
+    class Compiled(Net):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    module = Compiled()
+    relight.Trainer(**QUIET, max_epochs=1).fit(module, loader())
+    for compiled in (torch.jit.script(module), torch.jit.trace(module, torch.ones(1))):  # type: ignore[no-untyped-call]
+        assert compiled(torch.ones(1)) == 2
