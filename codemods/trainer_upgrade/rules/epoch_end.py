@@ -34,6 +34,9 @@ After::
             self._validation_outputs.append(output)
             return output
 
+        def on_validation_epoch_start(self):
+            self._validation_outputs = []
+
         def on_validation_epoch_end(self):
             outputs = self._validation_outputs
             self.log("val_loss", torch.stack([o["loss"] for o in outputs]).mean())
@@ -81,7 +84,7 @@ from trainer_upgrade.rules.support.reading import (
     self_name,
     super_calls,
 )
-from trainer_upgrade.rules.support.references import receiver
+from trainer_upgrade.rules.support.references import called_by_name, foreign, receiver
 from trainer_upgrade.rules.support.stages import BY_LEGACY, OLDER, STAGES, Stage
 
 __all__ = ["EpochEnd"]
@@ -136,7 +139,7 @@ class EpochEnd:
             return
         owner = receiver(file, node, file.module)
         if owner is None:
-            if file.instance_of(node.value) == _MODULE:
+            if file.instance_of(node.value) == _MODULE or not foreign(file, node.value, file.module):
                 message = f"`{stage.legacy}` is called by hand: after the upgrade it takes no outputs"
                 yield file.finding(_entry(stage), node, message, silent=False)
             return
@@ -152,10 +155,29 @@ class EpochEnd:
                 return
             helper = family.helper
         if helper is None:
+            if not isinstance(node.ctx, ast.Load):
+                message = (
+                    f"`{stage.legacy}` was removed in 2.0: what is assigned to it here must become "
+                    f"`{stage.end}(self)`"
+                )
+                yield file.finding(_entry(stage), node, message, silent=False)
             return
         fix = Fix(Applicability.SAFE, f"call `{helper}`", (rename_attribute(file, node, helper),))
         message = f"`{stage.legacy}` is called by hand: the method that takes the outputs is `{helper}` now"
         yield file.finding(_entry(stage), node, message, fix, silent=False)
+
+    @on(ast.Call)
+    def names(self, node: ast.Call, file: FileContext) -> Iterator[Finding]:
+        """Look at ``getattr(model, "validation_epoch_end")``."""
+        for argument in node.args:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                stage = BY_LEGACY.get(argument.value)
+                if stage is not None and called_by_name(node):
+                    message = (
+                        f"`{stage.legacy}` was removed in 2.0 and is looked up by its name here: "
+                        f"`{stage.end}` takes no outputs"
+                    )
+                    yield file.finding(_entry(stage), node, message, silent=True)
 
 
 def _nearest_family(file: FileContext, owner: ClassInfo, stage: Stage) -> Family | None:
@@ -172,10 +194,13 @@ def _defined(info: ClassInfo, stage: Stage) -> ast.stmt | None:
     if function is not None:
         return function
     for statement in info.node.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
-            for target in statement.targets:
-                if isinstance(target, ast.Name) and target.id == stage.legacy:
-                    return statement
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+            continue
+        if isinstance(statement.value, ast.Constant) and statement.value.value is None:
+            continue  # 2.x takes this for no hook
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        if any(isinstance(target, ast.Name) and target.id == stage.legacy for target in targets):
+            return statement
     return None
 
 
@@ -242,6 +267,9 @@ def _doubt(rewrite: HookRewrite) -> str:
         return f" (`{stage.step_end}` supplied them and is gone, too)"
     if not rewrite.info.known:
         return " (a base is out of sight)"
+    doubt = rewrite.doubt()
+    if doubt:
+        return f" ({doubt})"
     return " (check that there is one optimizer)"
 
 

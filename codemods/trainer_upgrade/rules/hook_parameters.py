@@ -43,6 +43,7 @@ from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.lists import call_items, parameter_items
 from trainer_upgrade.rules.support.reading import (
     class_kind,
+    doubt,
     local_names,
     name_nodes,
     positional,
@@ -119,8 +120,12 @@ def _finding(
     kind: str, function: Function, message: str, fix: str, edits: list[Edit], file: FileContext
 ) -> Finding:
     entry = catalogue.hook(kind, function.name) or "TRU239"
+    owner = file.method_owner(function)
+    why = doubt(owner, function) if owner is not None else ""
+    how = Applicability.UNSAFE if why else Applicability.SAFE
+    message += f" ({why})" if why else ""
     return file.finding(
-        entry, function, message, Fix(Applicability.SAFE, fix, tuple(edits)) if edits else None, silent=False
+        entry, function, message, Fix(how, fix, tuple(edits)) if edits else None, silent=False
     )
 
 

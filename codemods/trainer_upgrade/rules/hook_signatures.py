@@ -45,6 +45,7 @@ from trainer_upgrade.rules.support.lists import parameter_items
 from trainer_upgrade.rules.support.optimizers import Count, optimizer_count
 from trainer_upgrade.rules.support.reading import (
     class_kind,
+    doubt,
     inner_nodes,
     name_nodes,
     positional,
@@ -136,7 +137,8 @@ def _finding(
         )
         message = f"`{function.name}` no longer receives {listed}, which its body reads: {hint}"
         return file.finding(entry, function, message, silent=False)
-    message = f"`{function.name}` no longer receives {listing}"
+    why = doubt(info, function)
+    message = f"`{function.name}` no longer receives {listing}" + (f" ({why})" if why else "")
 
     def fix() -> Fix | None:
         try:
@@ -216,7 +218,7 @@ def _fix(
     ]
     listing = ", ".join(f"`{each.arg}`" for each in gone.values())
     return Fix(
-        Applicability.SAFE,
+        Applicability.UNSAFE if doubt(info, function) else Applicability.SAFE,
         f"drop {listing}",
         tuple(edits),
         imports=imports,

@@ -329,3 +329,33 @@ NOOPS = {
 @pytest.mark.parametrize("source", NOOPS.values(), ids=NOOPS)
 def test_left_alone(source: str) -> None:
     testing.check_noop(source, target="lightning")
+
+
+DOUBTFUL = {
+    "a decorator around a changed signature": (
+        MODULE
+        + body("@timed\ndef on_before_optimizer_step(self, optimizer, optimizer_idx):\n    print(optimizer)"),
+        "`@timed` may count on the old signature",
+    ),
+    "a decorator around a signature that lacks something": (
+        DATA + body("@timed\ndef setup(self):\n    print()"),
+        "`@timed` may count on the old signature",
+    ),
+    "a second definition": (
+        CALLBACK + body("def on_fit_start(self, trainer):\n    print()\n") * 2,
+        "`on_fit_start` more than once",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "message"), DOUBTFUL.values(), ids=DOUBTFUL)
+def test_a_changed_signature_that_something_else_may_count_on_is_unsafe(source: str, message: str) -> None:
+    found = [each for each in testing.findings(source, target="lightning") if message in each.message]
+    assert [each.applicability for each in found] == [Applicability.UNSAFE]
+
+
+def test_decorators_that_pass_everything_on_are_no_doubt() -> None:
+    source = MODULE + body(
+        "@torch.no_grad()\ndef on_before_optimizer_step(self, optimizer, optimizer_idx):\n    print(optimizer)"
+    )
+    assert [each.applicability for each in testing.findings(source)] == [Applicability.SAFE] * 2

@@ -90,6 +90,9 @@ class Net(pl.LightningModule):
     def validation_step(self, batch, batch_idx):
         {step}
 
+    def on_validation_epoch_start(self):
+        self._validation_outputs = []
+
     def on_validation_epoch_end(self):
         outputs = self._validation_outputs
         self.log("n", len(outputs))
@@ -709,3 +712,109 @@ def test_windows_line_ends_and_tabs_stay() -> None:
     assert "\n" not in text.replace("\r\n", "")
     assert "\t\tif outputs is not None:\r\n\t\t\tself._validation_outputs.append(outputs)\r\n" in text
     assert "    " not in text
+
+
+COLLECTS = """
+class Net(pl.LightningModule):
+    def validation_step(self, batch, batch_idx):
+        return batch.sum()
+
+    def validation_epoch_end(self, outputs):
+        self.log("n", len(outputs))
+"""
+DOUBTS = {
+    "looked up by its name": (
+        'def call(model):\n    return getattr(model, "validation_epoch_end")\n',
+        "example.py:13 looks it up by its name",
+        ["TRU201", "TRU201"],
+    ),
+    "called on something unknown": (
+        "def call(model):\n    model.validation_epoch_end([])\n",
+        "example.py:13 mentions it on an unknown object",
+        ["TRU201", "TRU201"],
+    ),
+    "its own __setattr__": (
+        "    def __setattr__(self, name, value):\n        print(name)\n",
+        "its own way of setting attributes",
+        ["TRU201"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "message", "codes"), DOUBTS.values(), ids=DOUBTS)
+def test_a_doubt_outside_of_the_hook_makes_the_rewrite_unsafe(
+    more: str, message: str, codes: list[str]
+) -> None:
+    found = testing.findings(module(COLLECTS) + "\n" + more, target="lightning")
+    assert [each.code for each in found] == codes
+    assert found[0].applicability is Applicability.UNSAFE
+    assert message in found[0].message
+    # The place at fault is told, too, and not changed.
+    assert all(each.fix is None and each.start.row == 13 for each in found[1:])
+
+
+def test_what_another_library_has_under_that_name_is_no_doubt() -> None:
+    found = testing.findings(
+        module(COLLECTS) + "\nimport other\n\nother.Adapter().validation_epoch_end([])\n", target="lightning"
+    )
+    assert [each.applicability for each in found] == [Applicability.SAFE]
+
+
+UNFIT = {
+    "a second definition": (
+        COLLECTS + "\n    def validation_epoch_end(self, outputs):\n        print(outputs)\n",
+        "more than once",
+    ),
+    "super() in a variable": (
+        COLLECTS + "        parent = super()\n        print(parent, outputs)\n",
+        "`super()` in a variable",
+    ),
+    "a start hook under a condition": (
+        COLLECTS
+        + "\n    if torch.cuda.is_available():\n        def on_validation_epoch_start(self):\n            print()\n",
+        "under a condition",
+    ),
+    "a start hook with a decorator": (
+        COLLECTS + "\n    @timed\n    def on_validation_epoch_start(self):\n        print()\n",
+        "`on_validation_epoch_start` of the class is decorated",
+    ),
+    "outputs by **kwargs": (
+        "class Net(pl.LightningModule):\n    def validation_epoch_end(self, **kwargs):\n        print(kwargs)\n",
+        "",
+    ),
+    "an annotated attribute": (
+        "def mean(self, outputs):\n    print(outputs)\n\nclass Net(pl.LightningModule):\n"
+        "    validation_epoch_end: object = mean\n",
+        "must become `on_validation_epoch_end(self)`",
+    ),
+    "an attribute of an instance": (
+        "class Net(pl.LightningModule):\n    pass\n\nnet = Net()\nnet.validation_epoch_end = print\n",
+        "must become `on_validation_epoch_end(self)`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "message"), UNFIT.values(), ids=UNFIT)
+def test_what_is_written_in_a_strange_way_is_told_and_left(source: str, message: str) -> None:
+    (found,) = testing.check_noop(module(source), target="lightning", codes=["TRU201"])
+    assert message in found.message
+
+
+def test_locals_sees_the_outputs_so_they_are_collected() -> None:
+    text = testing.upgrade(module(COLLECTS).replace('self.log("n", len(outputs))', "print(locals())"))
+    assert "outputs = self._validation_outputs" in text
+
+
+def test_a_decorator_goes_on_wrapping_a_method_that_takes_the_outputs() -> None:
+    source = module(COLLECTS).replace(
+        '    def validation_epoch_end(self, outputs):\n        self.log("n", len(outputs))',
+        "    @timed\n    def validation_epoch_end(self, outputs):\n        print()",
+    )
+    text = testing.upgrade(source)
+    assert "    @timed\n    def _validation_epoch_end(self, outputs):\n        print()" in text
+    assert "self._validation_epoch_end(self._validation_outputs)" in text
+
+
+def test_a_name_that_the_class_body_binds_is_taken() -> None:
+    text = testing.upgrade(module(COLLECTS) + "\n    _validation_outputs = ()\n")
+    assert "outputs = self._validation_step_outputs" in text

@@ -14,7 +14,13 @@ from trainer_upgrade.project.classes import ClassInfo, Function
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.support.bodies import BodyEdits, insert_after, insert_before, starts_line
 from trainer_upgrade.rules.support.outputs import Loaders, appendable
-from trainer_upgrade.rules.support.reading import decorators, is_super, local_names, positional
+from trainer_upgrade.rules.support.reading import (
+    defined_once,
+    is_super,
+    local_names,
+    positional,
+    wrappers,
+)
 from trainer_upgrade.rules.support.references import references
 from trainer_upgrade.rules.support.stages import Stage
 
@@ -47,11 +53,17 @@ def needs_super(info: ClassInfo, hook: str) -> bool:
 
 
 def append_in_step(file: FileContext, info: ClassInfo, stage: Stage, store: str) -> Collected | None:
-    """Append to the list where the step returns; ``None`` where that is not provably the same."""
+    """Append to the list where the step returns; ``None`` where that is not provably the same.
+
+    Raises:
+        Unfit: The hook at the epoch's start is written in a way that cannot be added to.
+    """
     statement = appendable(file, info, stage)
     step = info.methods.get(stage.step)
     init = info.methods.get("__init__")
     if statement is None or step is None or init is None or not info.known:
+        return None
+    if not all(defined_once(info, each.name) and each in info.node.body for each in (step, init)):
         return None
     if any(stage.step in each.methods or _binds(each, stage.step) for each in info.subclasses()):
         return None
@@ -77,7 +89,10 @@ def append_in_step(file: FileContext, info: ClassInfo, stage: Stage, store: str)
         blank = "" if file.source[behind : behind + 1] in " \t" else " "
         edits.append(Edit(start, behind, f"{name} ={blank}"))
         edits.append(insert_after(file, statement, [f"self.{store}.append({name})", f"return {name}"]))
-    return Collected(edits)
+    found = Collected(edits)
+    # 1.x began each epoch with a new list, also after one that an error or Ctrl-C cut short.
+    _start(file, info, stage, store, "one", found)
+    return found
 
 
 def capture(
@@ -124,7 +139,7 @@ def _start(
     else:
         lines = [f"self.{store} = [[] for _ in self.trainer.{stage.batches}]"]
     if own is not None:
-        _add_head(file, own, lines, found)
+        _add_head(file, info, own, lines, found)
         return
     method = [f"def {hook}(self):", *(f"\t{line}" for line in lines)]
     if needs_super(info, hook):
@@ -161,7 +176,7 @@ def _batch_end(
     else:
         lines = [f"if {outputs} is not None:", f"\t{place}.append({outputs})"]
     if own is not None:
-        _add_head(file, own, lines, found)
+        _add_head(file, info, own, lines, found)
         return
     last = "" if stage.name == "train" else ", dataloader_idx=0"
     method = [f"def {hook}(self, outputs, batch, batch_idx{last}):", *(f"\t{line}" for line in lines)]
@@ -184,9 +199,13 @@ def _train_entry(place: str, outputs: str, keys: tuple[str, ...] | None, extras:
     return [*lines, "\t}", ")"]
 
 
-def _add_head(file: FileContext, function: Function, lines: list[str], found: Collected) -> None:
-    if set(decorators(function)) - {"no_grad", "torch_no_grad", "override"}:
+def _add_head(
+    file: FileContext, info: ClassInfo, function: Function, lines: list[str], found: Collected
+) -> None:
+    if wrappers(function):
         raise Unfit(f"`{function.name}` of the class is decorated")
+    if not defined_once(info, function.name) or function not in info.node.body:
+        raise Unfit(f"the class has `{function.name}` more than once, or under a condition")
     body = BodyEdits(file, function)
     first = positional(function)
     if not first:

@@ -20,6 +20,7 @@ from trainer_upgrade.rules.support.reading import (
     is_super,
     name_nodes,
     positional,
+    wrappers,
 )
 from trainer_upgrade.rules.support.references import Reference, references
 from trainer_upgrade.rules.support.stages import Stage
@@ -248,10 +249,16 @@ def _is_new_call(reference: Reference, stage: Stage) -> bool:
 
 
 def _names(info: ClassInfo) -> set[str]:
-    names = set(info.methods)
+    names = _in_body(info)
     for function in info.methods.values():
         names |= attribute_names(info, function)
     return names
+
+
+def _in_body(info: ClassInfo) -> set[str]:
+    """Return what a class body binds: methods, attributes, nested classes."""
+    inner = info.module.scopes.inner.get(info.node)
+    return {*info.methods, *(inner.bindings if inner is not None else ())}
 
 
 def _store(related: tuple[ClassInfo, ...], stage: Stage) -> str:
@@ -259,17 +266,26 @@ def _store(related: tuple[ClassInfo, ...], stage: Stage) -> str:
     for each in related:
         for function in each.methods.values():
             taken |= attribute_names(each, function).intersection(stage.stores)
+        taken |= _in_body(each).intersection(stage.stores)
         end = each.methods.get(stage.end)
         if end is not None and migrated(each, stage):
             return next(iter(attribute_names(each, end).intersection(stage.stores)))
     return next((name for name in stage.stores if name not in taken), "")
 
 
+# Builtins that see every local name.
+_ALL_NAMES = frozenset({"locals", "vars", "eval", "exec"})
+
+
 def reads_outputs(member: Member, stage: Stage) -> bool:
-    """Whether a hook does anything with the outputs, but hand them to ``super()``'s hook."""
+    """Whether a hook, or its decorator, may do more with the outputs than hand them to ``super()``'s."""
     function, module = member.function, member.info.module
-    variadic = function.args.vararg
-    if variadic is not None and name_nodes(function, module, variadic.arg):
+    if wrappers(function):
+        return True
+    for variadic in (function.args.vararg, function.args.kwarg):
+        if variadic is not None and name_nodes(function, module, variadic.arg):
+            return True
+    if any(isinstance(node, ast.Name) and node.id in _ALL_NAMES for node in inner_nodes(function)):
         return True
     parameter = member.parameter
     if parameter is None:
@@ -297,9 +313,11 @@ def _form(
     reading = [each for each in members if reads_outputs(each, stage)]
     both = [each for each in members if stage.end in each.info.methods]
     named = any(_mentioned(each.info, stage.legacy) for each in members)
-    if not reading and not called and not both:
+    wrapped = any(wrappers(each.function) for each in members)
+    if not reading and not called and not both and not wrapped:
         return Form.RENAME
-    if len(members) > 1 or called or both or named or any(each.alias is not None for each in members):
+    aliased = any(each.alias is not None for each in members)
+    if len(members) > 1 or called or both or named or aliased or wrapped:
         return Form.SPLIT
     return Form.INLINE
 

@@ -23,6 +23,7 @@ from trainer_upgrade.rules.support.optimizers import Count, manual_optimization,
 from trainer_upgrade.rules.support.outputs import keeps_list, keys_read, loaders, returns_dict, step_of
 from trainer_upgrade.rules.support.reading import (
     decorators,
+    defined_once,
     inner_nodes,
     is_super,
     name_nodes,
@@ -30,8 +31,10 @@ from trainer_upgrade.rules.support.reading import (
     returns,
     self_name,
     super_calls,
+    wrappers,
 )
-from trainer_upgrade.rules.support.stages import OLDER
+from trainer_upgrade.rules.support.references import foreign, looked_up, references
+from trainer_upgrade.rules.support.stages import BY_LEGACY, OLDER
 
 __all__ = ["HookRewrite", "drop_arguments", "name_edit", "rename_attribute"]
 
@@ -103,11 +106,29 @@ class HookRewrite:
             return Applicability.UNSAFE
         if super_calls(self.function, stage.legacy) and not info.known:
             return Applicability.UNSAFE
+        if self.doubt():
+            return Applicability.UNSAFE
         if reading and stage.name == "train":
             sure = manual_optimization(info) or optimizer_count(info) is Count.ONE
             if not sure or step_of(info, stage.step) is None:
                 return Applicability.UNSAFE
         return Applicability.SAFE
+
+    def doubt(self) -> str:
+        """Say what outside of the hooks may go wrong; empty if nothing is in sight."""
+        legacy = self.stage.legacy
+        if legacy not in BY_LEGACY:
+            return ""
+        for reference in references(self.file, legacy):
+            if reference.owner is None and not foreign(self.file, reference.node.value, reference.module):
+                return (
+                    f"{reference.module.path.name}:{reference.node.lineno} mentions it on an unknown object"
+                )
+        for module, call in looked_up(self.file, legacy):
+            return f"{module.path.name}:{call.lineno} looks it up by its name"
+        if any("__setattr__" in each.methods for each in self.family.related):
+            return "the class has its own way of setting attributes"
+        return ""
 
     # The three forms
 
@@ -211,7 +232,8 @@ class HookRewrite:
         reading = any(reads_outputs(each, stage) for each in family.members)
         store = self._store() if reading else ""
         collected = self._collect(store, append=False) if reading else Collected()
-        if not reading and len(family.members) == 1 and not family.calls and self.member.alias is None:
+        plain = self.member.alias is None and not wrappers(self.function)
+        if not reading and len(family.members) == 1 and not family.calls and plain:
             self._drop_parameter()
             lines = [f"self.{helper}()"]
         else:
@@ -240,7 +262,8 @@ class HookRewrite:
 
     def _merge(self, own: Function, lines: list[str]) -> None:
         """Let the class's own ``on_…_epoch_end`` call the old hook first, as 1.x did."""
-        if len(positional(own)) != 1 or decorators(own):
+        once = defined_once(self.info, own.name) and own in self.info.node.body
+        if len(positional(own)) != 1 or decorators(own) or not once:
             raise Unfit(f"the class has an `{own.name}` of its own that is decorated or takes arguments")
         instance = self_name(own)
         if instance is None:
@@ -265,6 +288,15 @@ class HookRewrite:
             raise Unfit("it is shared with classes that are not known to be LightningModules")
         if self.info.module.path != self.file.module.path:
             raise Unfit("it is in another file")
+        name = function.name if self.member.alias is None else ast.unparse(self.member.alias.targets[0])
+        if not defined_once(self.info, name):
+            raise Unfit("the class defines it more than once")
+        parents = self.file.module.scopes.parents
+        if any(
+            isinstance(node, ast.Call) and is_super(node) and not isinstance(parents.get(node), ast.Attribute)
+            for node in inner_nodes(function)
+        ):
+            raise Unfit("it keeps `super()` in a variable")
         extra = positional(function)[2:]
         if len(extra) > len(function.args.defaults) and self.family.form is not Form.SPLIT:
             raise Unfit("it takes more than the outputs")
@@ -289,6 +321,7 @@ class HookRewrite:
         if append and kind == "one" and not step_end and self.family.form is Form.INLINE:
             found = append_in_step(self.file, info, stage, store)
             if found is not None:
+                self.hooks |= found.hooks
                 return found
         keys = None
         if self.family.form is Form.INLINE and self.member.parameter is not None:
@@ -330,7 +363,11 @@ class HookRewrite:
         drop = [
             position for position, item in enumerate(items.items) if parameter and item.name == parameter.arg
         ]
-        drop += [position for position, item in enumerate(items.items) if item.stars and item.name]
+        drop += [
+            position
+            for position, item in enumerate(items.items)
+            if item.stars and item.name and not name_nodes(self.function, self.file.module, item.name)
+        ]
         self.edits += items.without(drop)
         if parameter is not None and parameter.annotation is not None:
             nodes = ast.walk(parameter.annotation)

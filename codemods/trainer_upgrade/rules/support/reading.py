@@ -16,6 +16,8 @@ __all__ = [
     "attribute_names",
     "class_kind",
     "decorators",
+    "defined_once",
+    "doubt",
     "inner_nodes",
     "is_super",
     "local_names",
@@ -25,11 +27,16 @@ __all__ = [
     "self_attribute",
     "self_name",
     "super_calls",
+    "wrappers",
 ]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
+# Decorators that pass everything on, whatever it is.
+_TRANSPARENT = frozenset(
+    {"no_grad", "enable_grad", "inference_mode", "torch_no_grad", "rank_zero_only", "override", "final"}
+)
 _LIKE_A_HOOK = re.compile(
     "on_|(training|validation|test|predict)_|optimizer_|configure_|transfer_|lr_scheduler_|backward$|setup$|teardown$"
     "|get_(progress|tqdm)|log_grad|tbptt|(train|val|test|predict|tng)_dataloader$|finetune_function$|init_ddp|amp_"
@@ -82,6 +89,25 @@ def decorators(function: Function) -> list[str]:
         target = each.func if isinstance(each, ast.Call) else each
         names.append(getattr(target, "attr", getattr(target, "id", "?")))
     return names
+
+
+def wrappers(function: Function) -> list[str]:
+    """Return the decorators that may care what the function is called, is given, or returns."""
+    return [each for each in decorators(function) if each not in _TRANSPARENT]
+
+
+def defined_once(info: ClassInfo, name: str) -> bool:
+    """Whether one statement alone gives a class a method: no second definition, no ``del``, no branches."""
+    inner = info.module.scopes.inner.get(info.node)
+    return inner is None or len(inner.bindings.get(name, ())) <= 1
+
+
+def doubt(info: ClassInfo, function: Function) -> str:
+    """Say why a change of a method's signature may go wrong; empty if nothing speaks against it."""
+    if not defined_once(info, function.name):
+        return f"the class defines `{function.name}` more than once"
+    found = [each for each in wrappers(function) if each not in ("staticmethod", "classmethod", "property")]
+    return f"`@{found[0]}` may count on the old signature" if found else ""
 
 
 def inner_nodes(function: Function) -> Iterator[ast.AST]:

@@ -11,7 +11,10 @@ from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.rules.support.reading import is_super
 
-__all__ = ["Reference", "receiver", "references"]
+__all__ = ["BY_NAME", "Reference", "called_by_name", "foreign", "looked_up", "receiver", "references"]
+
+# What looks an attribute up by its name; `object` is that of `mock.patch.object`.
+BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "object", "methodcaller", "attrgetter"})
 
 _BY_MODULE: WeakKeyDictionary[Module, dict[str, list[ast.Attribute]]] = WeakKeyDictionary()
 
@@ -49,6 +52,39 @@ def references(file: FileContext, name: str) -> list[Reference]:
         found += [_reference(file, node, module) for node in _attributes(module, name)]
     file.project.memo[key] = found
     return found
+
+
+def looked_up(file: FileContext, name: str) -> list[tuple[Module, ast.Call]]:
+    """Return the calls of the project that look a method up by its name: ``getattr(model, "…")``."""
+    key = ("looked-up", name)
+    known = file.project.memo.get(key)
+    if isinstance(known, list):
+        return known
+    found: list[tuple[Module, ast.Call]] = []
+    word = name.encode()
+    modules = {each.path: each for each in file.project.relevant_modules() if word in each.data}
+    modules[file.module.path] = file.module
+    for module in modules.values():
+        for node in module.scopes.nodes:
+            if isinstance(node, ast.Constant) and node.value == name:
+                call = module.scopes.parents.get(node)
+                if isinstance(call, ast.Call) and called_by_name(call):
+                    found.append((module, call))
+    file.project.memo[key] = found
+    return found
+
+
+def called_by_name(call: ast.Call) -> bool:
+    """Whether a call is one of :data:`BY_NAME`."""
+    function = call.func
+    return getattr(function, "attr", getattr(function, "id", "")) in BY_NAME
+
+
+def foreign(file: FileContext, node: ast.expr, module: Module) -> bool:
+    """Whether an expression is a thing of another library: a name imported from there, or a call of one."""
+    named = node.func if isinstance(node, ast.Call) else node
+    symbol = file.names.resolve(named, module)
+    return symbol is not None and symbol.kind != "class" and file.lightning_name(named) is None
 
 
 def receiver(file: FileContext, node: ast.Attribute, module: Module) -> ClassInfo | None:
