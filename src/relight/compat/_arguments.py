@@ -10,7 +10,12 @@ import inspect
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-__all__ = ["ARGUMENTS", "FILLED_IN", "POSITIONAL", "bind", "is_default", "signature"]
+from packaging.version import Version
+
+from relight.compat._notices import notice
+from trainer_upgrade.catalogue import trainer_argument
+
+__all__ = ["ARGUMENTS", "FILLED_IN", "POSITIONAL", "bind", "is_default", "signature", "without_idle_level"]
 
 #: Whether a parser filled in arguments that nobody wrote: what is at its default then says nothing.
 FILLED_IN: ContextVar[bool] = ContextVar("FILLED_IN", default=False)
@@ -185,3 +190,26 @@ def _annotation(argument: Argument) -> Any:
     for each in types[1:]:
         union = union | each
     return union
+
+
+def without_idle_level(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments without an ``amp_level`` that had no effect.
+
+    Up to 1.4 it had a default (``"O2"``) that scripts repeated, and meant nothing without apex; since 1.5 it
+    was refused. An argument that left by then tells that the script is older.
+    """
+    level = given.get("amp_level")
+    if level is None or given.get("amp_backend", "native") != "native":
+        return given
+    entries = (trainer_argument(name) for name in given)
+    # `profiler` lost a kind of value only: it tells nothing.
+    removed = [each.removed_in for each in entries if each is not None and each.relight.action != "keep"]
+    if not any(release is not None and Version(release) <= Version("1.5") for release in removed):
+        return given
+    entry = trainer_argument("amp_level")
+    notice(
+        entry.code if entry else "TRU113",
+        "Trainer.amp_level",
+        f"`amp_level={level!r}` had no effect; drop it",
+    )
+    return {name: value for name, value in given.items() if name != "amp_level"}

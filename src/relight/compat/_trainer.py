@@ -72,6 +72,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         self._compat_frequencies: list[int] = []
         self._compat_optimizer_idx = 0
         self._compat_outputs = EpochOutputs(self, training=False, validation=False, test=False)
+        given = _arguments.without_idle_level(given)
         options = dict(given.pop("options", None) or {})
         translation = translate_trainer_arguments(given, target=Target.RELIGHT, defaults=True)
         if translation.errors:

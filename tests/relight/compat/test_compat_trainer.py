@@ -101,6 +101,15 @@ def test_combinations_that_the_old_release_refused_raise_its_error() -> None:
         pl.Trainer(amp_level="O2", amp_backend="native")
 
 
+def test_a_level_that_a_script_older_than_1_5_repeated_had_no_effect() -> None:
+    # `enable_pl_optimizer` left in 1.3, when "O2" was amp_level's default and meant nothing without apex.
+    with pytest.warns(pl.LegacyWarning, match="TRU113.*no effect"):
+        trainer = pl.Trainer(amp_level="O2", enable_pl_optimizer=True, **QUIET)
+    assert trainer.precision == "32-true"
+    with pytest.raises(MisconfigurationException):
+        pl.Trainer(amp_level="O2", profiler="simple", **QUIET)
+
+
 def test_each_argument_warns_at_the_line_that_builds_the_trainer() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
