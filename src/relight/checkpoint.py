@@ -55,7 +55,9 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
         },
     }
     if not weights_only:
-        states = {callback.state_key: callback.state_dict() for callback in trainer.callbacks}
+        states = {
+            callback.state_key: call_hook(trainer, callback.state_dict) for callback in trainer.callbacks
+        }
         checkpoint["callbacks"] = {key: state for key, state in states.items() if state}
         checkpoint["optimizer_states"] = [
             _optimizer_state(trainer, optimizer) for optimizer in trainer.optimizers
@@ -311,7 +313,7 @@ def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
     for callback in trainer.callbacks:
         state = states.get(callback.state_key, states.get(callback._legacy_state_key))
         if state:
-            callback.load_state_dict(_copied(state))
+            call_hook(trainer, callback.load_state_dict, _copied(state))
 
 
 def _copied(state: Any) -> Any:

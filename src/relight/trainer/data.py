@@ -241,6 +241,19 @@ def make_transfer(trainer: Trainer) -> Callable[[Any, int], Any] | None:
 
     The three transfer hooks belong to the data module if it overrides them, else to the module.
     """
+    transfer = _transfer(trainer)
+    if trainer._active_profiler is None:
+        return transfer
+    entry = f"[Strategy]{type(trainer.strategy).__name__}.batch_to_device"
+
+    def profiled(batch: Any, dataloader_idx: int) -> Any:
+        with trainer._profile(entry):
+            return transfer(batch, dataloader_idx)
+
+    return profiled
+
+
+def _transfer(trainer: Trainer) -> Callable[[Any, int], Any]:
     module, datamodule, device = trainer.lightning_module, trainer.datamodule, trainer._backend.device
 
     def owned(name: str) -> Callable[..., Any] | None:

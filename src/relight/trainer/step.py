@@ -7,6 +7,7 @@ Everything that can be known when the fit starts is bound then; a step is a stra
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 from torch.optim import LBFGS, Optimizer
 
 from relight.core.optimizer import LightningOptimizer, _nothing
+from relight.trainer.hooks import _call, profiler_entry
 from relight.trainer.optimizers import NoOptimizer
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden, takes_parameter
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["AutomaticStep", "ManualStep", "Step"]
 
 _warn_once = WarningCache()
+_NOTHING: AbstractContextManager[Any] = nullcontext()
 
 
 class Step:
@@ -47,8 +50,12 @@ class Step:
         self.on_before_optimizer_step = hooks.bind("on_before_optimizer_step")
         self.own_backward = is_overridden("backward", module, LightningModule)
         self.own_clipping = is_overridden("configure_gradient_clipping", module, LightningModule)
+        self.profiled = trainer._active_profiler is not None
+        self.backward_entry = profiler_entry(module, "backward", "LightningModule")
+        self.strategy_entry = f"[Strategy]{type(trainer.strategy).__name__}"
         self.bare_backward = (
             self.backend.plain
+            and not self.profiled
             and not self.own_backward
             and self.on_before_backward is None
             and self.on_after_backward is None
@@ -65,16 +72,19 @@ class Step:
         if self.on_before_backward is not None:
             self.on_before_backward(loss)
         if self.own_backward:
-            outer = self.scope.hook
-            self.scope.hook = "backward"
-            self.backend.backward(self.module, True, loss, *args, **kwargs)
-            self.scope.hook = outer
-        elif self.backend.plain:
-            loss.backward(*args, **kwargs)  # type: ignore[no-untyped-call]
+            method, entry = self.backend.backward, self.backward_entry
+            _call(self.trainer, "backward", entry, method, self.module, True, loss, *args, **kwargs)
         else:
-            self.backend.backward(self.module, False, loss, *args, **kwargs)
+            with self._strategy_profile("backward"):
+                if self.backend.plain:
+                    loss.backward(*args, **kwargs)  # type: ignore[no-untyped-call]
+                else:
+                    self.backend.backward(self.module, False, loss, *args, **kwargs)
         if self.on_after_backward is not None:
             self.on_after_backward()
+
+    def _strategy_profile(self, what: str) -> AbstractContextManager[Any]:
+        return self.trainer._profile(f"{self.strategy_entry}.{what}") if self.profiled else _NOTHING
 
     def before_optimizer_step(self, optimizer: Optimizer) -> None:
         """Gradients are ready: show them to the hooks and clip them."""
@@ -99,7 +109,10 @@ class Step:
                 self.before_optimizer_step(optimizer)
                 return result
 
-            return optimizer.step(closure=closure_and_hooks, **kwargs)
+            with (
+                self.trainer._profile(f"{self.strategy_entry}.optimizer_step") if self.profiled else _NOTHING
+            ):
+                return optimizer.step(closure=closure_and_hooks, **kwargs)
         if isinstance(optimizer, LBFGS):
             raise MisconfigurationException("LBFGS and scaled gradients (half precision) do not go together")
         result = closure()
@@ -134,7 +147,10 @@ class AutomaticStep(Step):
             kind.__module__.split(".")[:2] == ["torch", "optim"] and kind is not LBFGS
         ) or kind is NoOptimizer
         self.direct = (
-            own and self.backend.plain and not is_overridden("optimizer_step", module, LightningModule)
+            own
+            and self.backend.plain
+            and not self.profiled
+            and not is_overridden("optimizer_step", module, LightningModule)
         )
         self.batch: Any = None
         self.batch_idx = 0
