@@ -69,7 +69,8 @@ class Options:
     @property
     def flags(self) -> frozenset[str]:
         """What rules may ask for."""
-        return frozenset({"pin_defaults"}) if self.pin_defaults else frozenset()
+        given = {"pin_defaults": self.pin_defaults, "unsafe": self.unsafe}
+        return frozenset(name for name, on in given.items() if on)
 
 
 @dataclass(slots=True)

@@ -48,7 +48,7 @@ class FileContext:
         nodes: All nodes of the tree, parents before children, in the order of the source.
         current: The node whose handler runs.
         fixing: Whether fixes are wanted.
-        options: What the user asked for: ``pin_defaults``.
+        options: What the user asked for: ``pin_defaults``, ``unsafe``.
     """
 
     def __init__(

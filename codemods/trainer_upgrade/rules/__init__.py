@@ -32,6 +32,7 @@ MODULES: tuple[str, ...] = (
     "loader_index",
     "log_dicts",
     "manual_optimization",
+    "manual_trainer",
     "multiple_optimizers",
     "resume",
     "step_end",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from trainer_upgrade import catalogue
@@ -23,6 +23,7 @@ from trainer_upgrade.project.canonical import FABRIC_ROOTS, root_of
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.names import in_import_fallback
 from trainer_upgrade.project.scopes import Binding, Scope
+from trainer_upgrade.rules.support.legacy_loop import runs_on_compat
 
 __all__ = ["Bound", "Imports", "Reference", "imports_of", "target_of"]
 
@@ -38,6 +39,11 @@ _UNREACHED = (
     "pytorch_lightning.utilities.deepspeed",
     "pytorch_lightning.utilities.upgrade_checkpoint",
 )
+# Where the loop of 1.x lives on: what a module with several automatic optimizers needs.
+_LOOP = {
+    "relight.LightningModule": "relight.compat.LightningModule",
+    "relight.Trainer": "relight.compat.Trainer",
+}
 # Packages that `import relight` reaches as attributes.
 _RELIGHT_PACKAGES = ("callbacks", "compat", "loggers", "plugins", "profilers", "trainer", "utilities")
 
@@ -129,7 +135,10 @@ class Imports:
 
     def fact(self, dotted: str) -> ImportFact | None:
         """Return what became of a path on the file's target."""
-        return catalogue.resolve_import(dotted, self.target)
+        found = catalogue.resolve_import(dotted, self.target)
+        if self.target is not Target.RELIGHT or found is None or found.new not in _LOOP:
+            return found
+        return replace(found, new=_LOOP[found.new]) if runs_on_compat(self.file) else found
 
     def blockers(self, bound: Bound) -> list[tuple[ast.AST, str, str]]:
         """Return why a name cannot move to relight: place, code and message of each reason."""

@@ -2,7 +2,8 @@
 
 2.x refuses any ``optimizer_idx`` in ``training_step``. With one optimizer, or with manual optimization, 1.x
 never passed it: the parameter goes, and what the body reads is its default. With several optimizers and
-automatic optimization the step must be rewritten; the message says how.
+automatic optimization the unsafe fix writes out what 1.x did for each of them (``support/manual_step``);
+where more than the step is involved, the message says how.
 
 Before::
 
@@ -21,6 +22,25 @@ After::
 
         def configure_optimizers(self):
             return torch.optim.Adam(self.parameters())
+
+With several optimizers, after ``--unsafe-fixes``::
+
+    class Gan(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.automatic_optimization = False
+
+        def training_step(self, batch, batch_idx):
+            for optimizer_idx, optimizer in enumerate(self.optimizers()):
+                self.toggle_optimizer(optimizer)
+                loss = self._training_step(batch, batch_idx, optimizer_idx)
+                optimizer.zero_grad()
+                self.manual_backward(loss)
+                optimizer.step()
+                self.untoggle_optimizer(optimizer)
+
+        def _training_step(self, batch, batch_idx, optimizer_idx):
+            ...  # as it was
 """
 
 from __future__ import annotations
@@ -29,14 +49,16 @@ import ast
 from collections.abc import Iterator
 
 from trainer_upgrade import catalogue
-from trainer_upgrade.catalogue.entry import Applicability
+from trainer_upgrade.catalogue.entry import Applicability, Target
 from trainer_upgrade.findings import Finding, Fix
 from trainer_upgrade.project.classes import ClassInfo, Function
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.bodies import BodyEdits
 from trainer_upgrade.rules.support.calls import drop_call_arguments
+from trainer_upgrade.rules.support.legacy_loop import UNTIL_THEN
 from trainer_upgrade.rules.support.lists import parameter_items
+from trainer_upgrade.rules.support.manual_step import plan
 from trainer_upgrade.rules.support.optimizers import (
     INDEX_NAMES,
     Count,
@@ -92,6 +114,8 @@ def _hidden_step(info: ClassInfo, file: FileContext) -> Iterator[Finding]:
         return
     entry = catalogue.hook("LightningModule", "configure_optimizers")
     message = "several optimizers need manual optimization: " + _HOW.format(name="the index")
+    if file.target is Target.RELIGHT:
+        message += UNTIL_THEN
     yield file.finding(entry or "TRU215", info.methods["configure_optimizers"], message, silent=False)
 
 
@@ -103,6 +127,8 @@ def _finding(info: ClassInfo, step: Function, parameter: ast.arg, file: FileCont
     default = _default(step, parameter)
     if truncates(info):
         message = f"`{name}` and truncated backpropagation: " + _HOW.format(name=name) + ", chunk by chunk"
+        if file.target is Target.RELIGHT:
+            message += UNTIL_THEN
         return file.finding(entry, step, message, silent=False)
     if not manual and count is not Count.ONE:
         how = _HOW.format(name=name)
@@ -114,7 +140,13 @@ def _finding(info: ClassInfo, step: Function, parameter: ast.arg, file: FileCont
                 "parameter; with several"
             )
         )
-        return file.finding(entry, step, f"2.x passes no `{name}`: {several}: {how}", silent=False)
+        message = f"2.x passes no `{name}`: {several}: {how}"
+        if file.target is Target.RELIGHT:
+            message += UNTIL_THEN
+        by_hand = plan(file, info)
+        if isinstance(by_hand, str):
+            return file.finding(entry, step, f"{message} (not written here: {by_hand})", silent=False)
+        return file.finding(entry, step, message, by_hand.fix, silent=False)
     read = bool(name_nodes(step, info.module, name))
     if read and default is None:
         message = (

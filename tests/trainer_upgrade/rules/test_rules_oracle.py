@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import optimizer_scripts
 import pytest
 
 from trainer_upgrade import testing
@@ -409,6 +410,7 @@ def run(interpreter: str, scripts: dict[str, str], *root: str) -> dict[str, dict
 
 
 Results = dict[str, tuple[dict[str, object], str]]
+SCRIPTS |= optimizer_scripts.OPTIMIZER_SCRIPTS
 BEFORE = {name: HEAD + BASE + text for name, text in SCRIPTS.items()}
 
 
@@ -460,3 +462,14 @@ def test_same_numbers_on_relight(
     name: str, legacy: dict[str, dict[str, object]], on_relight: Results
 ) -> None:
     compare(legacy[name], *on_relight[name])
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+def test_safe_fixes_keep_several_optimizers_on_compat(legacy: dict[str, dict[str, object]]) -> None:
+    pytest.importorskip("lightning_fabric")
+    after = {name: testing.upgrade(BEFORE[name]) for name in optimizer_scripts.OPTIMIZER_SCRIPTS}
+    assert all("compat.LightningModule" in text and "compat.Trainer" in text for text in after.values())
+    found = run(sys.executable, after, "relight")
+    for name, text in after.items():
+        compare(legacy[name], found[name], text)
