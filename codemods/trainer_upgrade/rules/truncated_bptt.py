@@ -1,8 +1,8 @@
 """Truncated backpropagation through time, which 2.x does not do, without a word.
 
 ``truncated_bptt_steps``, ``tbptt_split_batch`` and the ``hiddens`` of ``training_step`` are reported. Where
-the step is all there is to it, the unsafe fix writes out what 1.x did, along dimension 1 of each tensor of the
-batch:
+the step is all there is to it, the unsafe fix writes out what 1.x did, along dimension 1 of each tensor of
+the batch:
 
 Before::
 

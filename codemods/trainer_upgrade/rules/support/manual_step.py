@@ -1,9 +1,9 @@
 """What automatic optimization of 1.x did and 2.x does not, written out as manual optimization.
 
 **Several optimizers.** What 1.x did for each batch and each optimizer in turn: let only this optimizer's
-parameters learn, run ``training_step`` with the optimizer's index, zero the gradients, backward, clip, step. A
-step that returned ``None`` left out the backward pass only. The old method stays as it is, under another name,
-so that every ``return`` in it keeps its meaning; the new ``training_step`` calls it.
+parameters learn, run ``training_step`` with the optimizer's index, zero the gradients, backward, clip, step.
+A step that returned ``None`` left out the backward pass only. The old method stays as it is, under another
+name, so that every ``return`` in it keeps its meaning; the new ``training_step`` calls it.
 
 **Truncated backpropagation.** The batch is cut along time; each chunk is a step of its own, from the hidden
 state that the one before returned, detached.
