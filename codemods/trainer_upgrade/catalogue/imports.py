@@ -262,7 +262,12 @@ def _on_relight(row: ImportRow) -> ImportFact:
             "moved", served, code, advice, Applicability.SAFE, row.deprecated, row.removed, row.kind
         )
     if not row.new:
-        return _on_lightning(row)
+        gone_there = on_relight(row.old)  # what Lightning dropped, and relight has
+        if gone_there is None:
+            return _on_lightning(row)
+        code = row.code or "TRU334"
+        advice = import_kinds.advice(code, row.old, gone_there, row.removed, "")
+        return ImportFact("moved", gone_there, code, advice, Applicability.SAFE, None, row.removed, row.kind)
     core = on_relight(row.new) or (on_relight(row.home) if row.home else None)
     if core is None and not (row.new == ROOT or row.new.startswith(ROOT + ".")):
         return _on_lightning(row)

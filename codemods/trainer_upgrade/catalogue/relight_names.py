@@ -41,7 +41,18 @@ _OBJECTS: dict[str, str] = {
     **_same("callbacks.prediction_writer.", "WriteInterval"),
     # Where the abstract base is, whatever release the name is read for.
     "lightning.pytorch.callbacks.progress.progress_bar.ProgressBar": "relight.callbacks.ProgressBar",
-    **_same("loggers.", "CSVLogger", "Logger", "TensorBoardLogger"),
+    **_same(
+        "loggers.",
+        "CSVLogger",
+        "CometLogger",
+        "Logger",
+        "MLFlowLogger",
+        "NeptuneLogger",
+        "TensorBoardLogger",
+        "WandbLogger",
+    ),
+    # A stub in 2.6, so that its home is not known there.
+    "lightning.pytorch.loggers.neptune.NeptuneLogger": "relight.loggers.NeptuneLogger",
     **_same("loggers.logger.", "DummyLogger", "rank_zero_experiment"),
     **_same("profilers.", "AdvancedProfiler", "PassThroughProfiler", "Profiler", "SimpleProfiler"),
     **_same("plugins.", "LayerSync", "TorchSyncBatchNorm"),
@@ -94,7 +105,7 @@ _MODULES: dict[str, str] = {
         "timer",
     ),
     "lightning.pytorch.callbacks.lambda_function": "relight.callbacks.lambda_function",
-    **_same("loggers.", "csv_logs", "logger", "tensorboard"),
+    **_same("loggers.", "comet", "csv_logs", "logger", "mlflow", "neptune", "tensorboard", "wandb"),
     **_same("plugins.", "layer_sync"),
     **_same("profilers.", "advanced", "base", "profiler", "simple"),
     **_same("trainer.", "states"),

@@ -30,6 +30,10 @@ ADAPTED: dict[str, str] = {
     "relight.callbacks.TQDMProgressBar": f"{_HERE}._progress:TQDMProgressBar",
     "relight.callbacks.RichProgressBar": f"{_HERE}._progress:RichProgressBar",
     "relight.callbacks.BackboneFinetuning": f"{_HERE}._callbacks:BackboneFinetuning",
+    **{
+        f"relight.loggers.{name}": f"{_HERE}._loggers:{name}"
+        for name in ("CometLogger", "NeptuneLogger", "WandbLogger")
+    },
 }
 
 _TYPES = [

@@ -6,17 +6,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relight.loggers.comet import CometLogger
     from relight.loggers.csv_logs import CSVLogger
+    from relight.loggers.default import default_logger
     from relight.loggers.logger import DummyLogger, Logger
+    from relight.loggers.mlflow import MLFlowLogger
+    from relight.loggers.neptune import NeptuneLogger
     from relight.loggers.tensorboard import TensorBoardLogger
+    from relight.loggers.wandb import WandbLogger
 
-__all__ = ["CSVLogger", "DummyLogger", "Logger", "TensorBoardLogger", "default_logger"]
+__all__ = [
+    "CSVLogger",
+    "CometLogger",
+    "DummyLogger",
+    "Logger",
+    "MLFlowLogger",
+    "NeptuneLogger",
+    "TensorBoardLogger",
+    "WandbLogger",
+    "default_logger",
+]
 
 _WHERE = {
     "CSVLogger": "csv_logs",
+    "CometLogger": "comet",
     "DummyLogger": "logger",
     "Logger": "logger",
+    "MLFlowLogger": "mlflow",
+    "NeptuneLogger": "neptune",
     "TensorBoardLogger": "tensorboard",
+    "WandbLogger": "wandb",
     "default_logger": "default",
 }
 

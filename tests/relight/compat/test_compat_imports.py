@@ -101,7 +101,7 @@ def test_a_name_without_a_twin_says_what_became_of_it(statement: str, text: str)
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("loggers.WandbLogger", "TRU333"),
+        ("loggers.LitLogger", "TRU333"),
         ("callbacks.QuantizationAwareTraining", "torch.ao.quantization"),
         ("strategies.DataParallelStrategy", "ddp"),
         ("utilities.cli.LightningCLI", "LightningCLI"),
