@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ class Discovery:
     """What the paths gave.
 
     Attributes:
-        files: Python files, sorted, each once.
+        files: Files, sorted, each once.
         roots: The directories given.
         missing: Paths that do not exist.
     """
@@ -39,12 +39,16 @@ class Discovery:
     missing: list[Path] = field(default_factory=list)
 
 
-def discover(paths: Iterable[Path], suffixes: tuple[str, ...] = (".py",)) -> Discovery:
+def discover(
+    paths: Iterable[Path],
+    suffixes: tuple[str, ...] = (".py",),
+    wanted: Callable[[Path], bool] = lambda path: True,
+) -> Discovery:
     """Find the files to work on.
 
     A file that is named is always taken, whatever it is called. In a directory, files with one of the
-    suffixes are taken, except what ``.gitignore`` files exclude and directories of tools (virtual
-    environments, builds, caches). Links to directories are not followed, so that a cycle cannot occur; two
+    suffixes that are wanted are taken, except what ``.gitignore`` files exclude and directories of tools
+    (virtual environments, builds, caches). Links to directories are not followed, so that a cycle cannot occur; two
     paths of one file count once.
     """
     result = Discovery()
@@ -53,7 +57,7 @@ def discover(paths: Iterable[Path], suffixes: tuple[str, ...] = (".py",)) -> Dis
         if path.is_dir():
             result.roots.append(path)
             ignores = _ignores_above(path)
-            _walk(path, suffixes, ignores, found)
+            _walk(path, suffixes, wanted, ignores, found)
         elif path.exists() or path.is_symlink():
             found.setdefault(os.path.realpath(path), path)
         else:
@@ -65,6 +69,7 @@ def discover(paths: Iterable[Path], suffixes: tuple[str, ...] = (".py",)) -> Dis
 def _walk(
     directory: Path,
     suffixes: tuple[str, ...],
+    wanted: Callable[[Path], bool],
     ignores: list[tuple[str, PathSpec[Any]]],
     found: dict[str, Path],
 ) -> None:
@@ -96,6 +101,8 @@ def _walk(
                 real = os.path.realpath(entry.path) if entry.is_symlink() else os.path.abspath(entry.path)
                 known = found.get(real)
                 path = Path(entry.path)
+                if not wanted(path):
+                    continue
                 # The name in the tree is kept rather than a link's.
                 if known is None or (known.is_symlink() and not entry.is_symlink()):
                     found[real] = path

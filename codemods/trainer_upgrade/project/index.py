@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from trainer_upgrade.catalogue.entry import Target
 from trainer_upgrade.project.discovery import discover
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.project.relevance import Relevance
+from trainer_upgrade.sources.kinds import Kind, kind_of
 
 __all__ = ["Project"]
 
@@ -28,7 +30,8 @@ class Project:
 
     Attributes:
         target: Where the code is to run.
-        files: The files to work on, sorted.
+        files: The Python files to work on, sorted.
+        documents: The other files to work on: notebooks, configurations, requirements …, sorted.
     """
 
     def __init__(
@@ -49,7 +52,10 @@ class Project:
             overlay: Contents that stand in for what is on disk.
         """
         self.target = target
-        self.files: tuple[Path, ...] = tuple(sorted({absolute(path) for path in files}))
+        given = sorted({absolute(path) for path in files})
+        # A file that is named and is of no known kind is taken for Python.
+        self.files: tuple[Path, ...] = tuple(path for path in given if kind_of(path) in (None, Kind.PYTHON))
+        self.documents: tuple[Path, ...] = tuple(path for path in given if path not in set(self.files))
         self._roots = tuple(absolute(path) for path in roots)
         self._overlay = {absolute(path): data for path, data in (overlay or {}).items()}
         self._modules: dict[Path, Module] = {}
@@ -59,6 +65,7 @@ class Project:
         self._bases: dict[str, tuple[str, ...]] = {}
         self._relevant: dict[Path, bool] = {}
         self._relevance = Relevance(self)
+        self._visitor: Module | None = None
         self._scanned: set[Path] = set()
         self._scanned_roots: set[str] = set()
         # Results of name resolution and class lookup, dropped when a file changes.
@@ -90,6 +97,28 @@ class Project:
         self._forget(path)
         return self.module(path)
 
+    def document(self, path: Path, largest: int) -> bytes | None:
+        """Return the bytes of a file that is no Python module; ``None`` if it is larger than said.
+
+        Raises:
+            OSError: It cannot be read.
+        """
+        path = absolute(path)
+        data = self._overlay.get(path)
+        if data is None:
+            if path.stat().st_size > largest:
+                return None
+            data = path.read_bytes()
+        return data
+
+    def replace_document(self, path: Path, data: bytes) -> None:
+        """Let a file that is no Python module have new contents (not written to disk)."""
+        self._overlay[absolute(path)] = data
+
+    def relevant_text(self, module: Module) -> bool:
+        """Whether Python that stands in another file (a notebook) may have to do with Lightning."""
+        return self._relevance.relevant(module)
+
     def _forget(self, path: Path) -> None:
         """Drop what was worked out with an older text of a file."""
         self._relevant.clear()
@@ -113,7 +142,7 @@ class Project:
 
     def everything(self) -> tuple[Path, ...]:
         """Return all Python files of the projects that the files to work on belong to, sorted."""
-        for path in self.files:
+        for path in (*self.files, *self.documents):
             root = self._marked_root(str(path.parent))
             if root is None or root in self._scanned_roots:
                 continue
@@ -122,8 +151,21 @@ class Project:
                 self._scanned.update(absolute(each) for each in discover([Path(root)]).files)
         return tuple(sorted(self._scanned.union(self.files)))
 
+    @contextmanager
+    def visiting(self, module: Module) -> Iterator[None]:
+        """Let Python that stands in another file (a notebook) be a module of the project meanwhile."""
+        memo, self._visitor = self.memo, module
+        if b"class " in module.data:
+            self.memo = {}  # who derives from whom is another matter with this module
+        try:
+            yield
+        finally:
+            self.memo, self._visitor = memo, None
+
     def relevant_modules(self) -> Iterator[Module]:
         """Yield all files of the project that have to do with Lightning and can be parsed, sorted by path."""
+        if self._visitor is not None:
+            yield self._visitor
         for path in self.everything():
             try:
                 if self.relevant(path) and self.module(path).usable:
