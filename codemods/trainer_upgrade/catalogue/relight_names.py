@@ -54,7 +54,15 @@ _OBJECTS: dict[str, str] = {
     # A stub in 2.6, so that its home is not known there.
     "lightning.pytorch.loggers.neptune.NeptuneLogger": "relight.loggers.NeptuneLogger",
     **_same("loggers.logger.", "DummyLogger", "rank_zero_experiment"),
-    **_same("profilers.", "AdvancedProfiler", "PassThroughProfiler", "Profiler", "SimpleProfiler"),
+    **_same(
+        "profilers.",
+        "AdvancedProfiler",
+        "PassThroughProfiler",
+        "Profiler",
+        "PyTorchProfiler",
+        "SimpleProfiler",
+    ),
+    **_same("profilers.pytorch.", "RegisterRecordFunction"),
     **_same("plugins.", "LayerSync", "TorchSyncBatchNorm"),
     **_same("trainer.states.", "RunningStage", "TrainerFn", "TrainerState", "TrainerStatus"),
     **_same(
@@ -107,7 +115,7 @@ _MODULES: dict[str, str] = {
     "lightning.pytorch.callbacks.lambda_function": "relight.callbacks.lambda_function",
     **_same("loggers.", "comet", "csv_logs", "logger", "mlflow", "neptune", "tensorboard", "wandb"),
     **_same("plugins.", "layer_sync"),
-    **_same("profilers.", "advanced", "base", "profiler", "simple"),
+    **_same("profilers.", "advanced", "base", "profiler", "pytorch", "simple"),
     **_same("trainer.", "states"),
     **_same("utilities.", "combined_loader", "exceptions", "grads", "memory", "rank_zero", "seed", "types"),
     **_same("core.", "hooks", "optimizer"),

@@ -30,6 +30,7 @@ class Profiler(ABC):
         self.dirpath = dirpath
         self.filename = filename
         self._stage: str | None = None
+        self._lightning_module: Any = None  # a weak proxy, set when an entry point begins
         self._local_rank: int | None = None
         self._output_file: Any = None
         self._write_stream: Callable[[str], Any] | None = None
@@ -77,6 +78,10 @@ class Profiler(ABC):
         if self._output_file is not None:
             self._output_file.close()
             self._output_file = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the module and the open file, which a copy cannot share."""
+        return {**self.__dict__, "_lightning_module": None, "_output_file": None, "_write_stream": None}
 
     def __del__(self) -> None:
         """Close the file."""

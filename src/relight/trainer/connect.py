@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from relight.trainer.hooks import call_hook
+from relight.trainer.hooks import call_own_hook
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import rank_zero_info
@@ -87,7 +88,7 @@ def attach_module_callbacks(trainer: Trainer) -> None:
     from relight.callbacks import Callback
 
     module = trainer.lightning_module
-    own = call_hook(trainer, module.configure_callbacks)
+    own = call_own_hook(trainer, module, "configure_callbacks")
     if not own:
         return
     own = list(own) if isinstance(own, Sequence) else [own]
@@ -105,8 +106,9 @@ def attach_module_callbacks(trainer: Trainer) -> None:
 
 
 def attach_log_functions(trainer: Trainer) -> None:
-    """Let callbacks log as the module does."""
+    """Let callbacks log as the module does, and let the profiler see it."""
     module = trainer.lightning_module
+    trainer.profiler._lightning_module = weakref.proxy(module)
     for callback in trainer.callbacks:
         callback.log = module.log
         callback.log_dict = module.log_dict
@@ -124,20 +126,20 @@ def make_loggers(given: Any, default_root_dir: str) -> list[Any]:
 
 
 def make_profiler(given: Any) -> Any:
-    """Return the profiler; ``"simple"`` and ``"advanced"`` name one.
+    """Return the profiler; ``"simple"``, ``"advanced"`` and ``"pytorch"`` name one.
 
     Raises:
         MisconfigurationException: For another name.
     """
-    from relight.profilers import AdvancedProfiler, PassThroughProfiler, SimpleProfiler
+    from relight import profilers
 
     if given is None:
-        return PassThroughProfiler()
+        return profilers.PassThroughProfiler()
     if isinstance(given, str):
-        known = {"simple": SimpleProfiler, "advanced": AdvancedProfiler}
+        known = {"simple": "SimpleProfiler", "advanced": "AdvancedProfiler", "pytorch": "PyTorchProfiler"}
         if given.lower() not in known:
             raise MisconfigurationException(f"`profiler` names one of {list(known)}, not {given!r}")
-        return known[given.lower()]()
+        return getattr(profilers, known[given.lower()])()
     return given
 
 

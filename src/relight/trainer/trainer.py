@@ -102,7 +102,7 @@ class Trainer(TrainerProperties):
             plugins: Plugins of Lightning Fabric and :mod:`relight.plugins`.
             callbacks: Callbacks, or the names of registered ones.
             logger: A logger, a list of them, False for none; ``None`` and True make the default one.
-            profiler: A profiler, ``"simple"`` or ``"advanced"``.
+            profiler: A profiler, ``"simple"``, ``"advanced"`` or ``"pytorch"``.
             default_root_dir: Where loggers and checkpoints write unless told otherwise; the working
                 directory.
             enable_checkpointing: False for no ``ModelCheckpoint``; otherwise one is added if none is given.
