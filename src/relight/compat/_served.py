@@ -34,6 +34,10 @@ ADAPTED: dict[str, str] = {
         f"relight.loggers.{name}": f"{_HERE}._loggers:{name}"
         for name in ("CometLogger", "NeptuneLogger", "WandbLogger")
     },
+    **{
+        f"relight.profilers.{name}": f"{_HERE}._profilers:{name}"
+        for name in ("AdvancedProfiler", "PyTorchProfiler", "SimpleProfiler")
+    },
 }
 
 _TYPES = [

@@ -118,7 +118,7 @@ class PyTorchProfiler(Profiler):
         _check_schedule(given)
         self._schedule: _Schedule | None = _Cycle(wait=1, warmup=1, active=3) if self._default else given
         _check_names("profiler_kwargs", settings, torch.profiler.profile.__init__, TypeError)
-        settings["activities"] = settings.get("activities") or _activities()
+        settings["activities"] = settings.get("activities") or default_activities()
         settings["with_stack"] = settings.get("with_stack", False) or self._flame_graph
         self._settings = settings
         self._group_by_input_shapes = group_by_input_shapes and settings.get("record_shapes", False)
@@ -305,7 +305,8 @@ class PyTorchProfiler(Profiler):
         super().teardown(stage=stage)
 
 
-def _activities() -> list[ProfilerActivity]:
+def default_activities() -> list[ProfilerActivity]:
+    """Return what is recorded unless told otherwise: the CPU, and CUDA if it is there."""
     return [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
 
 
