@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from relight.core.alone import Alone, FabricAsTrainer
+from relight.core.export import Exports
 from relight.core.hooks import CheckpointHooks, DataHooks, ModelHooks
 from relight.core.hparams import HyperparametersMixin
 from relight.core.optimizer import LightningOptimizer
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["LightningModule"]
 
 
-class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHooks, nn.Module):
+class LightningModule(
+    HyperparametersMixin, ModelHooks, DataHooks, CheckpointHooks, Alone, Exports, nn.Module
+):
     """A ``torch.nn.Module`` with training, validation, test and predict steps, optimizers and hooks.
 
     Write ``training_step`` and ``configure_optimizers``, and what else is needed; hand it to ``Trainer.fit``.
@@ -40,8 +44,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     CHECKPOINT_HYPER_PARAMS_TYPE = "hparams_type"
     # `torch.jit` would compile, and to do so read, every property.
     __jit_unused_properties__: tuple[str, ...] = (
-        "automatic_optimization", "current_epoch", "device", "dtype", "example_input_array", "global_rank",
-        "global_step", "hparams", "hparams_initial", "local_rank", "logger", "loggers", "on_gpu",
+        "automatic_optimization", "current_epoch", "device", "dtype", "example_input_array", "fabric",
+        "global_rank", "global_step", "hparams", "hparams_initial", "local_rank", "logger", "loggers", "on_gpu",
         "strict_loading", "trainer",
     )  # fmt: skip
 
@@ -68,6 +72,8 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
             RuntimeError: If there is none.
         """
         if self._trainer is None:
+            if self._fabric is not None:
+                return FabricAsTrainer(self._fabric)  # type: ignore[return-value]
             raise RuntimeError(f"{type(self).__qualname__} is not attached to a `Trainer`.")
         return self._trainer
 
@@ -101,12 +107,14 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     @property
     def logger(self) -> Any:
         """The Trainer's first logger or ``None``."""
-        return self._trainer.logger if self._trainer is not None else None
+        owner = self._trainer if self._trainer is not None else self._fabric
+        return owner.logger if owner is not None else None
 
     @property
     def loggers(self) -> list[Any]:
         """The Trainer's loggers."""
-        return self._trainer.loggers if self._trainer is not None else []
+        owner = self._trainer if self._trainer is not None else self._fabric
+        return owner.loggers if owner is not None else []
 
     # Settings and placement
 
@@ -201,7 +209,10 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
 
     def backward(self, loss: Tensor, *args: Any, **kwargs: Any) -> None:
         """Compute gradients; override to do it another way."""
-        loss.backward(*args, **kwargs)  # type: ignore[no-untyped-call]
+        if self._trainer is None and self._fabric is not None:
+            self._fabric.backward(loss, *args, **kwargs)
+        else:
+            loss.backward(*args, **kwargs)  # type: ignore[no-untyped-call]
 
     def optimizer_step(
         self,
@@ -254,6 +265,9 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
     ) -> None:
         """Log a value under a name.
 
+        Without a Trainer the module keeps it: see :meth:`logged_values`. Under Lightning Fabric its loggers
+        are told, too.
+
         Args:
             name: Without the suffixes ``_step``, ``_epoch`` and ``/dataloader_idx_N`` that are added as
                 needed.
@@ -276,10 +290,7 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
                 from those of an earlier call of the same name in the same hook.
         """
         if self._trainer is None:
-            rank_zero_warn(
-                "`self.log()` was called on a module that no Trainer runs; the value is not kept. (A step can"
-                " be tested without a Trainer.)"
-            )
+            self._log_alone(name, value, logger, reduce_fx, enable_graph, batch_size)
             return
         self._trainer._logger_connector.log(
             self, name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, enable_graph, sync_dist,
@@ -317,6 +328,9 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
         """Print in the first process only, past the progress bar."""
         if not self.trainer.is_global_zero:
             return
+        if self._trainer is None:
+            print(*args, **kwargs)
+            return
         bar = self.trainer.progress_bar_callback
         if bar is not None and bar.is_enabled:
             bar.print(*args, **kwargs)
@@ -328,13 +342,19 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
 
         With one process tensors come back as they are.
         """
-        return self.trainer._backend.all_gather(data, group=group, sync_grads=sync_grads)
+        trainer: Any = self.trainer
+        owner = trainer._backend if self._trainer is not None else trainer
+        return owner.all_gather(data, group=group, sync_grads=sync_grads)
 
     def optimizers(self, use_pl_optimizer: bool = True) -> Any:
         """Return the optimizer, or the list of them; wrapped, so that their steps are counted, unless told
         not to.
         """
-        found: list[Any] = self.trainer._lightning_optimizers if use_pl_optimizer else self.trainer.optimizers
+        found: list[Any]
+        if self._trainer is None and self._fabric is not None:
+            found = list(self._fabric_optimizers)
+        else:
+            found = self.trainer._lightning_optimizers if use_pl_optimizer else self.trainer.optimizers
         return found[0] if len(found) == 1 else found
 
     def lr_schedulers(self) -> Any:
@@ -344,6 +364,9 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
 
     def manual_backward(self, loss: Tensor, *args: Any, **kwargs: Any) -> None:
         """Compute gradients under manual optimization, scaled as the precision needs it."""
+        if self._trainer is None and self._fabric is not None:
+            self._fabric.backward(loss, *args, **kwargs)
+            return
         self._must_be_manual("manual_backward")
         self.trainer._backward(loss, *args, **kwargs)
 
@@ -474,4 +497,4 @@ class LightningModule(HyperparametersMixin, ModelHooks, DataHooks, CheckpointHoo
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the Trainer, which is not copied along."""
-        return {**self.__dict__, "_trainer": None}
+        return {**self.__dict__, "_trainer": None, "_fabric": None, "_own_results": None}

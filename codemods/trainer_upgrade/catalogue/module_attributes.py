@@ -363,9 +363,9 @@ _MEANINGS = (
     ),
     _meaning(
         "to_onnx",
-        "`to_onnx` may leave file_path out since 2.6 (relight has none: call torch.onnx.export)",
+        "`to_onnx` may leave file_path out since 2.6",
         "Lightning 2.6",
-        relight=expression("torch.onnx.export(model, …)", "torch.onnx.export"),
+        relight=custom("", "to_onnx"),
         lightning=custom("", "to_onnx"),
     ),
     _meaning(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -14,7 +13,6 @@ from torch.optim import Optimizer
 from relight.compat._facts import advice_for, code_for
 from relight.compat._inherit import stands_for
 from relight.compat._notices import notice
-from relight.compat._small import get_filesystem
 from relight.core.hparams import HyperparametersMixin
 from relight.module import LightningModule as CoreModule
 from trainer_upgrade.catalogue import Area
@@ -339,76 +337,6 @@ class LightningModule(CoreModule):
                 chunk.append(part)
             chunks.append(chunk)
         return chunks
-
-    def to_torchscript(
-        self,
-        file_path: Any = None,
-        method: str | None = "script",
-        example_inputs: Any = None,
-        **kwargs: Any,
-    ) -> Any:
-        """Compile the module with ``torch.jit``, which torch has given up; see ``torch.export``.
-
-        Args:
-            file_path: Where to save it; nowhere unless given.
-            method: ``"script"`` or ``"trace"``.
-            example_inputs: What to trace with; ``example_input_array`` unless given.
-            kwargs: Arguments of ``torch.jit.script`` or ``torch.jit.trace``.
-
-        Raises:
-            ValueError: For another method, or without inputs to trace with.
-        """
-        inputs = self.example_input_array if example_inputs is None else example_inputs
-        if method not in ("script", "trace"):
-            raise ValueError(f'`method` is "script" or "trace", not {method!r}')
-        if method == "trace" and inputs is None:
-            raise ValueError("tracing wants `example_inputs` or `self.example_input_array`")
-        jit: Any = torch.jit
-        with self._exporting(), torch.no_grad():
-            if method == "script":
-                script = jit.script(self, **kwargs)
-            else:
-                script = jit.trace(self, example_inputs=self._moved(inputs), **kwargs)
-        if file_path is not None:
-            with get_filesystem(file_path).open(str(file_path), "wb") as stream:
-                jit.save(script, stream)
-        return script
-
-    def to_onnx(self, file_path: Any, input_sample: Any = None, **kwargs: Any) -> Any:
-        """Save the module in ONNX format.
-
-        Args:
-            file_path: Where.
-            input_sample: What to run it with; ``example_input_array`` unless given.
-            kwargs: Arguments of ``torch.onnx.export``.
-
-        Raises:
-            ValueError: Without a sample.
-        """
-        sample = self.example_input_array if input_sample is None else input_sample
-        if sample is None:
-            raise ValueError("exporting wants `input_sample` or `self.example_input_array`")
-        with self._exporting(), torch.no_grad():
-            moved = self._moved(sample)
-            arguments = moved if isinstance(moved, tuple) else (moved,)
-            return torch.onnx.export(self, arguments, file_path, **kwargs)
-
-    def _moved(self, inputs: Any) -> Any:
-        from relight.utilities.memory import move_data_to_device
-
-        return move_data_to_device(inputs, self.device)
-
-    @contextmanager
-    def _exporting(self) -> Iterator[None]:
-        """Be in evaluation mode, and without the Trainer, which nobody can compile."""
-        mode, trainer = self.training, self._trainer
-        self.__dict__["_trainer"] = None
-        self.eval()
-        try:
-            yield
-        finally:
-            self.train(mode)
-            self.__dict__["_trainer"] = trainer
 
     @classmethod
     def load_from_metrics(cls, weights_path: str, tags_csv: str, map_location: Any = None) -> Any:

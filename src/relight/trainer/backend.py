@@ -120,6 +120,7 @@ class Backend:
             self.model = self.fabric.to_device(module)
         elif any(parameter.requires_grad for parameter in module.parameters()):
             self.model = self.fabric.setup_module(module)
+            module.fabric = None  # it marks modules that a loop of the user's own runs
         else:  # nothing to synchronise, and DDP refuses it
             self.model = self.fabric.to_device(module)
         return self.model

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relight.module import LightningModule
     from relight.trainer.trainer import Trainer
 
-__all__ = ["LoggerConnector", "tensors_to_scalars"]
+__all__ = ["LoggerConnector", "as_tensor", "tensors_to_scalars"]
 
 
 def tensors_to_scalars(data: Any) -> Any:
@@ -39,6 +39,24 @@ def tensors_to_scalars(data: Any) -> Any:
         return tensor.item()
 
     return map_tensors(data, scalar)
+
+
+def as_tensor(module: LightningModule, name: str, value: Any, enable_graph: bool) -> Tensor | None:
+    """Return a value to log as a tensor without dimensions that nobody else changes.
+
+    ``None`` if it is neither a number nor a tensor.
+
+    Raises:
+        ValueError: If it is a tensor of several elements.
+    """
+    if isinstance(value, Tensor):
+        if value.numel() != 1:
+            raise ValueError(f"`self.log({name!r}, ...)` wants a tensor of one element; try its `.mean()`")
+        tensor = (value if enable_graph else value.detach()).clone()
+        return tensor.squeeze() if tensor.dim() else tensor
+    if isinstance(value, numbers.Number):
+        return torch.tensor(value, device=module.device, dtype=default_dtype())
+    return None
 
 
 class LoggerConnector:
@@ -70,16 +88,9 @@ class LoggerConnector:
             raise MisconfigurationException(
                 "`self.log()` cannot be used while predicting or outside of a run"
             )
-        if isinstance(value, Tensor):
-            if value.numel() != 1:
-                raise ValueError(
-                    f"`self.log({name!r}, ...)` wants a tensor of one element; try its `.mean()`"
-                )
-            value = (value if enable_graph else value.detach()).clone()
-            if value.dim():
-                value = value.squeeze()
-        elif isinstance(value, numbers.Number):
-            value = torch.tensor(value, device=module.device, dtype=default_dtype())
+        tensor = as_tensor(module, name, value, enable_graph)
+        if tensor is not None:
+            value = tensor
         else:
             metric_attribute = self._metric_attribute(module, name, value, metric_attribute)
 

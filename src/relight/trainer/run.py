@@ -99,7 +99,12 @@ def _the_module(model: Any) -> LightningModule:
         foreign = any(base.startswith(("lightning.", "pytorch_lightning.")) for base in bases)
         hint = " It derives from Lightning's: import `LightningModule` from `relight`." if foreign else ""
         raise TypeError(f"`model` must be a `relight.LightningModule`, not {name}.{hint}")
-    return original
+    if original is not model:
+        from relight.utilities.compile import from_compiled
+
+        return from_compiled(model)
+    module: LightningModule = original
+    return module
 
 
 def _run_in_process(

@@ -225,13 +225,6 @@ def test_where_nothing_can_be_logged(hook: str) -> None:
         fit(variant(on_train_epoch_end=lambda self: self.log("a", 1.0, on_step=True)))
 
 
-def test_logging_without_a_trainer_only_warns() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="no Trainer"):
-            Net().log("a", 1.0)
-
-
 def test_a_logged_tensor_may_change_afterwards() -> None:
     class Counting(Net):
         def __init__(self) -> None:
