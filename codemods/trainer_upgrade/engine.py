@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from trainer_upgrade.catalogue.entry import Applicability
+from trainer_upgrade.documents.document import decode_document
+from trainer_upgrade.documents.engine import DocumentEngine
 from trainer_upgrade.findings import Edit, Finding, Fix, Location
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.index import Project
@@ -23,13 +25,36 @@ from trainer_upgrade.rules import load
 from trainer_upgrade.rules.registry import Rule, RuleError, run_rules
 from trainer_upgrade.sources.files import write_atomically
 from trainer_upgrade.sources.imports import add_imports, remove_imports
-from trainer_upgrade.sources.suppress import Suppressions
-from trainer_upgrade.sources.text import SourceText, apply_edits
+from trainer_upgrade.sources.kinds import Kind, kind_of
+from trainer_upgrade.sources.patterns import fits
+from trainer_upgrade.sources.suppress import UNUSED, Suppressions, may_suppress
+from trainer_upgrade.sources.text import LineIndex, SourceText, apply_edits
 
-__all__ = ["MAX_PASSES", "Engine", "FileResult", "Options", "check_file", "display_paths"]
+__all__ = ["MAX_PASSES", "Engine", "FileResult", "Options", "PathCodes", "check_file", "display_paths"]
 
 MAX_PASSES = 10
 SYNTAX_ERROR, UNREADABLE, NOT_APPLIED = "TRU001", "TRU003", "TRU004"
+# What stands for all findings that no error tells about, where codes are given.
+SILENT = "SILENT"
+
+
+@dataclass(frozen=True, slots=True)
+class PathCodes:
+    """Codes not to report in the files that a pattern fits.
+
+    Attributes:
+        root: The directory that the pattern is relative to.
+        pattern: ``tests/*``, ``**/legacy/*.py``: as in ``.gitignore``; a name alone fits at any depth.
+        codes: Codes, or their begin.
+    """
+
+    root: Path
+    pattern: str
+    codes: tuple[str, ...]
+
+    def matches(self, path: Path) -> bool:
+        """Whether the pattern fits a file."""
+        return fits(path, self.root, (self.pattern,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +67,8 @@ class Options:
         ignore: Codes (or the begin of codes) not to report.
         pin_defaults: Whether defaults that changed are written out.
         strict: Whether a rule that raises ends the run (for tests); else the file is left as it is.
+        per_file_ignores: Codes not to report in some files.
+        noqa: Whether ``# noqa`` counts.
     """
 
     unsafe: bool = False
@@ -49,14 +76,27 @@ class Options:
     ignore: tuple[str, ...] = ()
     pin_defaults: bool = False
     strict: bool = False
+    per_file_ignores: tuple[PathCodes, ...] = ()
+    noqa: bool = True
 
-    def wants(self, code: str) -> bool:
-        """Whether a code is reported: the longest of the codes given that fits decides."""
-        selected = max(
-            (len(each) for each in self.select if code.startswith(each)), default=-1 if self.select else 0
-        )
-        ignored = max((len(each) for each in self.ignore if code.startswith(each)), default=-1)
-        return selected >= 0 and selected > ignored
+    def wants(self, code: str, *, silent: bool = False) -> bool:
+        """Whether a code is reported: the longest of the codes given that fits decides.
+
+        ``SILENT`` among them stands for every finding of the kind, whatever its code; a code is more exact.
+        """
+        selected = self._length(self.select, code, silent, default=-1 if self.select else 0)
+        return selected >= 0 and selected > self._length(self.ignore, code, silent, default=-1)
+
+    @staticmethod
+    def _length(given: tuple[str, ...], code: str, silent: bool, *, default: int) -> int:
+        lengths = [len(each) for each in given if code.startswith(each)]
+        # As exact as the prefix TRU: any longer code decides against it.
+        lengths += [len("TRU") for each in given if each == SILENT and silent]
+        return max(lengths, default=default)
+
+    def ignored_there(self, path: Path) -> tuple[str, ...]:
+        """Return the codes that are not reported in a file, because of where it lies."""
+        return tuple(code for each in self.per_file_ignores if each.matches(path) for code in each.codes)
 
     def applies(self, fix: Fix | None) -> bool:
         """Whether a fix is made."""
@@ -111,19 +151,35 @@ def check_file(
         RuleError: A rule raised.
     """
     options = options or Options()
+    judged = rules is None  # some rules alone do not say which comments are in vain
     if rules is None:
         load()
-    found = [each for each in run_rules(file, rules) if options.wants(each.code)]
-    if not found:
-        return []
-    suppressions = Suppressions(file.source, file.module.lines)
+    found = list(run_rules(file, rules))
+    suppressions = Suppressions(file.source, file.module.lines, noqa=options.noqa)
+    found = [each for each in found if not file.kept_on_purpose(each.start)]
+    found = [each for each in found if not suppressions.off(each.code, each.start.row, each.end.row)]
+    if judged:
+        found += _unused(file, suppressions)
+    elsewhere = options.ignored_there(file.module.path)
     kept = {
-        (each.start, each.code, each.message): each
+        (each.start, each.code, each.message): file.judged(each)
         for each in found
-        if not suppressions.off(each.code, each.start.row, each.end.row)
-        and not file.kept_on_purpose(each.start)
+        if options.wants(each.code, silent=each.silent) and not each.code.startswith(elsewhere)
     }
     return [kept[key] for key in sorted(kept)]
+
+
+def _unused(file: FileContext, suppressions: Suppressions) -> Iterator[Finding]:
+    """Yield a finding for each comment that switches nothing off."""
+    lines = file.module.lines
+    for directive, codes, edit in suppressions.unused():
+        if suppressions.quiet(directive):
+            continue
+        what = ", ".join(f"`{code}`" for code in codes)
+        message = f"`{directive.name}` switches nothing off" + (f" by {what}" if what else "") + ": remove it"
+        fix = Fix(Applicability.SAFE, f"remove {what or 'the comment'}", (edit,)) if file.fixing else None
+        places = Location(*lines.place(directive.start)), Location(*lines.place(directive.end))
+        yield Finding(UNUSED, message, file.path, *places, fix)
 
 
 class Engine:
@@ -151,6 +207,7 @@ class Engine:
         self._rules = rules
         # Fixes that broke a file: never tried again.
         self._rejected: set[tuple[Path, object]] = set()
+        self._documents = DocumentEngine(project, self.options)
 
     def check(self, *, fixing: bool = True) -> Iterator[FileResult]:
         """Look at every file, changing nothing.
@@ -160,7 +217,11 @@ class Engine:
         """
         for path in self.project.files:
             result = FileResult(self._shown(path))
-            self._look(path, result, fixing=fixing)
+            self._look(path, result, fixing=fixing, flags=frozenset({"checking"}))
+            yield result
+        for path in self.project.documents:
+            result = FileResult(self._shown(path))
+            self._documents.check(path, result, fixing=fixing)
             yield result
 
     def upgrade(self) -> list[FileResult]:
@@ -194,6 +255,10 @@ class Engine:
             for path in left:
                 if any(self._may(path, finding) for finding in results[path].findings):
                     self._unsettled(path, results[path])
+        # Last, as they follow what the code has become.
+        for path in self.project.documents:
+            results[path] = FileResult(self._shown(path))
+            self._documents.upgrade(path, results[path])
         return list(results.values())
 
     def write(self, result: FileResult) -> bool:
@@ -214,6 +279,18 @@ class Engine:
             result.failed = True
             return False
         return True
+
+    def lines(self, result: FileResult) -> LineIndex:
+        """Return places in the text that a result's findings are of.
+
+        Raises:
+            OSError: The file cannot be read.
+            SyntaxError: It is in an unknown encoding.
+            UnicodeDecodeError: It is not in the encoding it declares.
+        """
+        if kind_of(result.path) in (None, Kind.PYTHON):
+            return self.project.module(result.path).lines
+        return LineIndex(decode_document(result.after).text)
 
     # Inner works
 
@@ -236,12 +313,20 @@ class Engine:
         result.findings = [self._syntax(module, result.path, message, row, column)]
         return False
 
-    def _look(self, path: Path, result: FileResult, *, fixing: bool = True, again: bool = False) -> bool:
+    def _look(
+        self,
+        path: Path,
+        result: FileResult,
+        *,
+        fixing: bool = True,
+        again: bool = False,
+        flags: frozenset[str] = frozenset(),
+    ) -> bool:
         """Run the rules over a file; returns whether it is worth another look after a change elsewhere."""
         module = self.project.module(path)
         shown = result.path
         try:
-            if not self.project.relevant(path):
+            if not self.project.relevant(path) and not may_suppress(module.data):
                 if not again:
                     module.release()
                 # The last trace of Lightning may have gone with the fixes.
@@ -263,7 +348,9 @@ class Engine:
             result.failed = True
             result.findings = [self._trouble(shown, SYNTAX_ERROR, f"cannot be decoded: {error}")]
             return False
-        file = FileContext(module, self.project, fixing=fixing, options=self.options.flags, display=shown)
+        file = FileContext(
+            module, self.project, fixing=fixing, options=self.options.flags | flags, display=shown
+        )
         notes = [each for each in result.findings if each.code == NOT_APPLIED] if again else []
         try:
             result.findings = check_file(file, self.options, self._rules) + notes

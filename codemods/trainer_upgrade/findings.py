@@ -8,11 +8,26 @@ runs the rules again for the others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from trainer_upgrade.catalogue.entry import Applicability
 
-__all__ = ["Edit", "Finding", "Fix", "ImportRequest", "Location"]
+__all__ = ["Edit", "Finding", "Fix", "ImportRequest", "Location", "Severity"]
+
+
+class Severity(str, Enum):
+    """How bad a finding is with the Lightning that the project installs.
+
+    ``ERROR``: what is installed has it no more. ``WARNING``: it works there, a later release takes it away
+    or changes it.
+    """
+
+    ERROR = "error"
+    WARNING = "warning"
+
+    def __str__(self) -> str:  # noqa: D105
+        return self.value
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -75,6 +90,10 @@ class Finding:
         end: Where it ends (exclusive).
         fix: How to put it right, if a machine can.
         silent: The code goes on without an error on the target, meaning something else.
+        consequence: What the target does then; empty unless ``silent``.
+        removed_in: The release that took it away, where one did.
+        severity: How bad it is for the Lightning that the project installs.
+        cell: In a notebook, the cell (from 1, among all) that the rows count in; else ``None``.
     """
 
     code: str
@@ -84,6 +103,15 @@ class Finding:
     end: Location
     fix: Fix | None = None
     silent: bool = False
+    consequence: str = ""
+    removed_in: str | None = None
+    severity: Severity = Severity.WARNING
+    cell: int | None = None
+
+    @property
+    def text(self) -> str:
+        """The message as every door shows it: with the consequence where no error will tell."""
+        return f"{self.message} [silent: {self.consequence}]" if self.silent else self.message
 
     @property
     def applicability(self) -> Applicability:

@@ -146,6 +146,14 @@ _TABLE: tuple[tuple[str, str, str, Applicability, str, str], ...] = (
         "from pytorch_lightning.cli import LightningCLI",
         "`pl.cli` is not there after `import pytorch_lightning as pl`: import it from pytorch_lightning.cli",
     ),
+    (
+        "TRU942",
+        "project",
+        "newer-than-the-pin",
+        MANUAL,
+        "a newer pin, or the older form",
+        "the Lightning that the project pins does not have this yet: raise the pin or write the older form",
+    ),
 )
 
 ENTRIES: tuple[Entry, ...] = tuple(

@@ -98,6 +98,8 @@ class DocumentEngine:
         kind = kind_of(path)
         assert kind is not None
         options = self.options.flags | ({"strict"} if self.options.strict else set())
+        if not after_upgrade:
+            options |= {"checking"}
         document = Document(
             path,
             kind,

@@ -16,18 +16,24 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from packaging.version import Version
+
 from trainer_upgrade import catalogue
+from trainer_upgrade.catalogue.consequences import GENERAL
+from trainer_upgrade.catalogue.consequences import consequence as consequence_of
 from trainer_upgrade.catalogue.entry import Entry, Target
-from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest, Location
+from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest, Location, Severity
 from trainer_upgrade.project import guards
 from trainer_upgrade.project.canonical import canonical, root_of
 from trainer_upgrade.project.classes import Classes, ClassInfo, Function
 from trainer_upgrade.project.index import Project
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.project.names import Names, Symbol
+from trainer_upgrade.project.pins import NEWEST, Pin
 from trainer_upgrade.project.spelling import spell
 from trainer_upgrade.project.types import Instance, Types
 from trainer_upgrade.project.uses import TrainerUses, find_uses
@@ -48,7 +54,7 @@ class FileContext:
         nodes: All nodes of the tree, parents before children, in the order of the source.
         current: The node whose handler runs.
         fixing: Whether fixes are wanted.
-        options: What the user asked for: ``pin_defaults``, ``unsafe``.
+        options: What the user asked for: ``pin_defaults``, ``unsafe``; ``checking`` if nothing is changed.
     """
 
     def __init__(
@@ -231,6 +237,29 @@ class FileContext:
                 found.append(self.span(node))
         return found
 
+    # Versions
+
+    @cached_property
+    def pin(self) -> Pin | None:
+        """What the project says of the Lightning it installs: of the distribution that this file imports."""
+        pins = self.project.pins(self.module.path.parent)
+        wanted = "lightning" if (self.root or "").startswith("lightning.") else "pytorch-lightning"
+        return next((each for each in pins if each.distribution == wanted), pins[0] if pins else None)
+
+    @cached_property
+    def installed(self) -> Version:
+        """The Lightning that the project installs: as asked for, as pinned, else the newest."""
+        if self.project.target_version is not None:
+            return self.project.target_version
+        return self.pin.installs if self.pin is not None else NEWEST
+
+    def judged(self, finding: Finding) -> Finding:
+        """Return a finding with its severity: an error where what is installed lacks the thing already."""
+        removed = finding.removed_in
+        if removed is None or Version(removed) > self.installed:
+            return finding
+        return replace(finding, severity=Severity.ERROR)
+
     # Text
 
     def span(self, node: ast.AST) -> tuple[int, int]:
@@ -285,6 +314,7 @@ class FileContext:
         message: str | None = None,
         fix: Fix | Callable[[], Fix | None] | None = None,
         silent: bool | None = None,
+        consequence: str | None = None,
     ) -> Finding:
         """Make a finding at a node.
 
@@ -294,11 +324,13 @@ class FileContext:
             message: What is wrong and what to do; the entry's advice by default.
             fix: The fix, or a function that makes it, called only when fixes are wanted.
             silent: Whether old code goes on, meaning something else; what the entry says by default.
+            consequence: What the target does then; what the entry says by default.
         """
         entry = entry_or_code if isinstance(entry_or_code, Entry) else None
         code = entry.code if entry is not None else str(entry_or_code)
-        if entry is None and message is None:
-            entry = next(iter(catalogue.by_code(code)), None)
+        if entry is None:
+            same = catalogue.by_code(code)
+            entry = same[0] if len(same) == 1 or (same and message is None) else None
         if message is None:
             message = entry.advice if entry is not None else code
         if silent is None:
@@ -318,6 +350,8 @@ class FileContext:
             end=Location(*lines.place(end)),
             fix=fix,
             silent=silent,
+            consequence=(consequence or (consequence_of(entry) if entry else GENERAL)) if silent else "",
+            removed_in=entry.removed_in if entry is not None else None,
         )
 
     def _place(self, node: ast.AST) -> tuple[int, int]:

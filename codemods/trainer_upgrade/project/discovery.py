@@ -48,8 +48,8 @@ def discover(
 
     A file that is named is always taken, whatever it is called. In a directory, files with one of the
     suffixes that are wanted are taken, except what ``.gitignore`` files exclude and directories of tools
-    (virtual environments, builds, caches). Links to directories are not followed, so that a cycle cannot occur; two
-    paths of one file count once.
+    (virtual environments, builds, caches). Links to directories are not followed, so that a cycle cannot
+    occur; two paths of one file count once.
     """
     result = Discovery()
     found: dict[str, Path] = {}

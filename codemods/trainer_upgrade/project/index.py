@@ -14,9 +14,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from packaging.version import Version
+
 from trainer_upgrade.catalogue.entry import Target
 from trainer_upgrade.project.discovery import discover
 from trainer_upgrade.project.module import Module
+from trainer_upgrade.project.pins import Pin, find_pins
 from trainer_upgrade.project.relevance import Relevance
 from trainer_upgrade.sources.kinds import Kind, kind_of
 
@@ -41,6 +44,7 @@ class Project:
         *,
         roots: Iterable[Path] = (),
         overlay: dict[Path, bytes] | None = None,
+        target_version: Version | None = None,
     ) -> None:
         """Describe a project.
 
@@ -50,8 +54,11 @@ class Project:
             roots: Directories that were given; a project without a marker (``.git``, ``pyproject.toml`` …)
                 ends there.
             overlay: Contents that stand in for what is on disk.
+            target_version: The Lightning that the project is taken to install, whatever it pins.
         """
         self.target = target
+        self.target_version = target_version
+        self._pins: dict[Path, tuple[Pin, ...]] = {}
         given = sorted({absolute(path) for path in files})
         # A file that is named and is of no known kind is taken for Python.
         self.files: tuple[Path, ...] = tuple(path for path in given if kind_of(path) in (None, Kind.PYTHON))
@@ -118,6 +125,16 @@ class Project:
     def relevant_text(self, module: Module) -> bool:
         """Whether Python that stands in another file (a notebook) may have to do with Lightning."""
         return self._relevance.relevant(module)
+
+    def pins(self, directory: Path) -> tuple[Pin, ...]:
+        """Return what the project says of the Lightning it installs, seen from a directory; locks first."""
+        found = self._pins.get(directory)
+        if found is None:
+            stop = None
+            if not any((each / ".git").exists() for each in (directory, *directory.parents)):
+                stop = Path(self._root(str(directory)))
+            found = self._pins[directory] = find_pins(directory, stop)
+        return found
 
     def _forget(self, path: Path) -> None:
         """Drop what was worked out with an older text of a file."""

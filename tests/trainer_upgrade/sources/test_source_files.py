@@ -87,7 +87,11 @@ def test_comments_on_a_line(comment: str, expected: bool) -> None:
 
 def test_the_last_line_of_a_finding_counts_and_strings_are_one_line() -> None:
     assert off("f(\n  1,\n)  # noqa\n", row=1, last=3)
-    assert not off("f(\n  1,\n)  # noqa\n", row=2, last=2)
+    # The first and the last line of the statement count for all of it, a line in between for itself.
+    assert off("f(\n  1,\n)  # noqa\n", row=2, last=2)
+    assert off("f(  # noqa\n  1,\n)\n", row=2, last=2)
+    assert not off("f(\n  1,  # noqa\n  2,\n)\n", row=3, last=3)
+    assert not off("def f(\n  a,\n):  # noqa\n  x = 1\n", row=4, last=4)
     assert off('f("""\n\n""")  # noqa\n', row=1)
     assert off("x = 1 + \\\n  2  # noqa\n", row=1)
 
