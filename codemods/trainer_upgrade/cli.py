@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING
 from trainer_upgrade import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from trainer_upgrade.engine import Engine, FileResult, Options
     from trainer_upgrade.report.summary import Report
+    from trainer_upgrade.sources.kinds import Kind
 
 __all__ = ["main"]
 
@@ -64,6 +67,13 @@ def build_parser() -> argparse.ArgumentParser:
         "--output-format", choices=["text", "json"], default="text", help="how to show findings"
     )
     parser.add_argument("--statistics", action="store_true", help="count findings by code")
+    parser.add_argument(
+        "--file-types",
+        action="append",
+        metavar="KINDS",
+        help="look for these in directories: python, notebook, config, requirements, docs, script"
+        " (default: all)",
+    )
     parser.add_argument("--stdin-filename", metavar="PATH", help="what to call standard input")
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help="no summary")
@@ -108,6 +118,7 @@ def _run(given: argparse.Namespace) -> int:
     from trainer_upgrade.project.discovery import discover
     from trainer_upgrade.project.index import Project
     from trainer_upgrade.report.summary import Report
+    from trainer_upgrade.sources.kinds import SUFFIXES, kind_of
 
     if not given.paths:
         raise UsageError("give at least one file or directory, such as: trainer-upgrade --check src/")
@@ -127,8 +138,9 @@ def _run(given: argparse.Namespace) -> int:
         path = Path(given.stdin_filename or "stdin.py")
         data = sys.stdin.buffer.read()
         project = Project([path], target, overlay={path: data})
-        return _stdin(given, Engine(project, options, display=display_paths([path])), options)
-    found = discover([Path(path) for path in given.paths])
+        return _stdin(given, Engine(project, options, display=display_paths([path])), options, path)
+    kinds = _kinds(given.file_types)
+    found = discover([Path(path) for path in given.paths], SUFFIXES, lambda path: kind_of(path) in kinds)
     for missing in found.missing:
         print(f"trainer-upgrade: {missing}: no such file or directory", file=sys.stderr)
     project = Project(found.files, target, roots=found.roots)
@@ -147,7 +159,7 @@ def _run(given: argparse.Namespace) -> int:
     return TROUBLE if failed else _code(given, report)
 
 
-def _stdin(given: argparse.Namespace, engine: Engine, options: Options) -> int:
+def _stdin(given: argparse.Namespace, engine: Engine, options: Options, path: Path) -> int:
     """Read standard input; the upgraded text goes to standard output, findings then to standard error."""
     from trainer_upgrade.report.summary import Report
 
@@ -156,7 +168,7 @@ def _stdin(given: argparse.Namespace, engine: Engine, options: Options) -> int:
     (result,) = results
     _report(report, engine, result)
     if report.fixing:
-        data = result.after or engine.project.module(engine.project.files[0]).data
+        data = result.after or engine.project.document(path, sys.maxsize) or b""
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         sys.stdout = sys.stderr
@@ -169,9 +181,8 @@ def _report(report: Report, engine: Engine, result: FileResult) -> None:
 
     if not (result.findings or result.fixed or result.changed):
         return
-    module = engine.project.module(result.path)
     try:
-        lines = module.lines
+        lines = engine.lines(result)
     except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
         lines = None
     report.files.append(ReportedFile(result.path, result.findings, result.fixed, lines, result.changed))
@@ -237,6 +248,22 @@ def _codes(given: list[str] | None) -> tuple[str, ...]:
         if code != "ALL" and not any(each.startswith(code) for each in known):
             raise UsageError(f"there is no code {code}{_meant(code, known)}")
     return tuple("TRU" if code == "ALL" else code for code in codes)
+
+
+def _kinds(given: list[str] | None) -> frozenset[Kind]:
+    """Return the kinds of files to look for.
+
+    Raises:
+        UsageError: There is no such kind.
+    """
+    from trainer_upgrade.sources.kinds import Kind
+
+    names = [name.strip().lower() for part in given or () for name in part.split(",") if name.strip()]
+    known = {each.value: each for each in Kind}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no file type {name}; there are {', '.join(known)}")
+    return frozenset(known[name] for name in names) if names else frozenset(Kind)
 
 
 def _known() -> dict[str, str]:

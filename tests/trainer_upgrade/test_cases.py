@@ -19,7 +19,6 @@ CHECK = re.compile(r"^- (gone|has|keep): `([^`]*)`", re.MULTILINE)
 # Cases whose checks are not all met yet, each with what is missing.
 PENDING: dict[str, str] = {
     "hydra_trainer": "configuration files are a later issue",
-    "notebook_colab": "notebooks are a later issue",
 }
 
 # What only run-time translation can do: relight.compat brings it, Lightning has nothing of the kind.
@@ -53,8 +52,6 @@ def missed(text: str, checks: list[tuple[str, str]]) -> list[str]:
 
 def upgraded(source: Path, *, unsafe: bool) -> str:
     text = source.read_text(encoding="utf-8")
-    if source.suffix != ".py":
-        return text
     return testing.upgrade(text, target="lightning", unsafe=unsafe, path=source.name)
 
 
@@ -88,8 +85,6 @@ def test_case_with_compat(name: str) -> None:
 @pytest.mark.parametrize("target", ["lightning", "relight"])
 def test_what_must_stay_stays_with_safe_fixes(name: str, target: str) -> None:
     source, checks = load(name)
-    if source.suffix != ".py":
-        pytest.skip("not Python")
     text = testing.upgrade(source.read_text(encoding="utf-8"), target=target, path=source.name)
     kept = [(kind, each) for kind, each in checks if kind == "keep"]
     if target == "relight":

@@ -10,26 +10,34 @@ from trainer_upgrade.findings import Finding
 from trainer_upgrade.report.summary import Report
 from trainer_upgrade.sources.text import LineIndex
 
-__all__ = ["render"]
+__all__ = ["render", "render_lines"]
 
 
 def render(report: Report) -> str:
-    """Return a JSON list of what is left to do (``silent`` and a fix's ``imports`` are our own fields)."""
-    return json.dumps(
-        [_one(finding, file.lines) for file, finding in report.left()], indent=2, ensure_ascii=False
-    )
+    """Return a JSON list of what is left to do.
+
+    ``silent``, ``consequence``, ``severity`` and a fix's ``imports`` are our own fields.
+    """
+    return json.dumps([_one(finding, file.lines) for file, finding in report.left()], indent=2)
+
+
+def render_lines(report: Report) -> str:
+    """Return a JSON object a line."""
+    return "\n".join(json.dumps(_one(finding, file.lines)) for file, finding in report.left())
 
 
 def _one(finding: Finding, lines: LineIndex | None) -> dict[str, Any]:
     return {
-        "cell": None,
+        "cell": finding.cell,
         "code": finding.code,
+        "consequence": finding.consequence or None,
         "end_location": {"column": finding.end.column, "row": finding.end.row},
         "filename": str(Path(finding.path).absolute()),
         "fix": _fix(finding, lines),
         "location": {"column": finding.start.column, "row": finding.start.row},
-        "message": finding.message,
+        "message": finding.text,
         "noqa_row": finding.start.row,
+        "severity": str(finding.severity),
         "silent": finding.silent,
         "url": None,
     }
