@@ -84,7 +84,10 @@ def enter(
         _on_exception(trainer, error)
         sys.exit(1)
     except BaseException as error:
-        _on_exception(trainer, error)
+        if type(error).__name__ == "ProcessRaisedException":  # which told its own callbacks
+            trainer.state.status = TrainerStatus.INTERRUPTED
+        else:
+            _on_exception(trainer, error)
         trainer.state.stage = None
         raise
 
@@ -147,7 +150,11 @@ def _spawn(trainer: Trainer, *args: Any) -> Any:
 
 
 def _spawned(trainer: Trainer, *args: Any) -> bytes:
-    results = _run_in_process(trainer, *args)
+    try:
+        results = _run_in_process(trainer, *args)
+    except BaseException as error:  # the process that started this one has other callbacks and loggers
+        _on_exception(trainer, error)
+        raise
     state = {
         "weights": {name: tensor.cpu() for name, tensor in trainer.lightning_module.state_dict().items()},
         "fit_loop": trainer.fit_loop.state_dict(),
