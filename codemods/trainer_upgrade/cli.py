@@ -9,95 +9,43 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from trainer_upgrade import __version__
+from trainer_upgrade.arguments import build_parser
+from trainer_upgrade.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from trainer_upgrade.engine import Engine, FileResult, Options
+    from trainer_upgrade.project.index import Project
     from trainer_upgrade.report.summary import Report
-    from trainer_upgrade.sources.kinds import Kind
+    from trainer_upgrade.settings import Pattern, Settings
 
-__all__ = ["main"]
+__all__ = ["build_parser", "main"]
 
 CLEAN, FINDINGS, TROUBLE = 0, 1, 2
-# Codes of the tool itself, which no entry of the catalogue has.
-OWN_CODES = {
-    "TRU001": "The file is no Python that this interpreter can parse; it is left as it is.",
-    "TRU003": "The file cannot be read or written; it is left as it is.",
-    "TRU004": "A fix was not applied (the file would not compile after it, or a rule failed): do it by hand.",
-}
-
-
-class UsageError(Exception):
-    """The command line asks for something that does not exist."""
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
-    parser = argparse.ArgumentParser(
-        prog="trainer-upgrade",
-        description="Move a project from PyTorch Lightning 0.7-1.9 to relight, or to Lightning 2.x.",
-        epilog="Exit codes: 0 nothing left to do, 1 findings left, 2 wrong usage or a file in trouble.",
-    )
-    parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="files and directories; - reads standard input"
-    )
-    mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--check", action="store_true", help="report only, change nothing")
-    mode.add_argument("--diff", action="store_true", help="print what would change, change nothing")
-    mode.add_argument("--explain", metavar="CODE", help="explain a code and exit")
-    parser.add_argument(
-        "--target",
-        choices=["relight", "lightning"],
-        default="relight",
-        help="where the code is to run (default: relight)",
-    )
-    parser.add_argument(
-        "--unsafe-fixes", action="store_true", help="also make fixes that want a person's eye"
-    )
-    parser.add_argument("--pin-defaults", action="store_true", help="write out defaults that have changed")
-    parser.add_argument("--select", action="append", metavar="CODES", help="only these codes (TRU101,TRU2)")
-    parser.add_argument("--extend-select", action="append", metavar="CODES", help="these codes too")
-    parser.add_argument("--ignore", action="append", metavar="CODES", help="not these codes")
-    parser.add_argument(
-        "--output-format", choices=["text", "json"], default="text", help="how to show findings"
-    )
-    parser.add_argument("--statistics", action="store_true", help="count findings by code")
-    parser.add_argument(
-        "--file-types",
-        action="append",
-        metavar="KINDS",
-        help="look for these in directories: python, notebook, config, requirements, docs, script"
-        " (default: all)",
-    )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="what to call standard input")
-    volume = parser.add_mutually_exclusive_group()
-    volume.add_argument("-q", "--quiet", action="store_true", help="no summary")
-    volume.add_argument(
-        "-v", "--verbose", action="store_true", help="show the source, name the files rewritten"
-    )
-    parser.add_argument("--version", action="version", version=f"trainer-upgrade {__version__}")
-    return parser
+T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    parser = build_parser()
     try:
-        options = parser.parse_args(arguments)
+        given = build_parser().parse_args(arguments)
     except SystemExit as exit:  # argparse has said what is wrong
         return int(exit.code or 0)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        if options.explain:
-            return _explain(options.explain)
-        return _run(options)
+        if given.explain:
+            from trainer_upgrade.codes import explain
+
+            for line in explain(given.explain):
+                print(line)
+            return CLEAN
+        return _run(given)
     except UsageError as error:
         print(f"trainer-upgrade: {error}", file=sys.stderr)
         return TROUBLE
@@ -113,70 +61,214 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from trainer_upgrade.catalogue.entry import Target
-    from trainer_upgrade.engine import Engine, Options, display_paths
+    from trainer_upgrade.engine import Engine, display_paths
     from trainer_upgrade.project.discovery import discover
     from trainer_upgrade.project.index import Project
-    from trainer_upgrade.report.summary import Report
-    from trainer_upgrade.sources.kinds import SUFFIXES, kind_of
+    from trainer_upgrade.sources.kinds import SUFFIXES, Kind, kind_of
 
-    if not given.paths:
-        raise UsageError("give at least one file or directory, such as: trainer-upgrade --check src/")
-    if given.stdin_filename and given.paths != ["-"]:
-        raise UsageError("--stdin-filename goes with the path -")
-    options = Options(
-        unsafe=given.unsafe_fixes,
-        select=_codes(given.select) + (_codes(given.extend_select) if given.select else ()),
-        ignore=_codes(given.ignore),
-        pin_defaults=given.pin_defaults,
-    )
-    _codes(given.extend_select)
-    target = Target(given.target)
-    if "-" in given.paths:
-        if given.paths != ["-"]:
-            raise UsageError("the path - stands alone")
-        path = Path(given.stdin_filename or "stdin.py")
+    _consistent(given)
+    standard_input = given.paths == ["-"]
+    named = [given.stdin_filename or "stdin.py"] if standard_input else given.paths
+    settings = _settings(given, [Path(path) for path in named])
+    if given.show_settings:
+        for line in settings.show():
+            print(line)
+        return CLEAN
+    if not named:
+        if given.no_files_ok:
+            return CLEAN
+        if not (given.check or given.diff):
+            raise UsageError("give at least one file or directory, such as: trainer-upgrade --check src/")
+        named = ["."]
+    options = _options(given, settings)
+    if standard_input:
+        path = Path(named[0])
         data = sys.stdin.buffer.read()
-        project = Project([path], target, overlay={path: data})
-        return _stdin(given, Engine(project, options, display=display_paths([path])), options, path)
-    kinds = _kinds(given.file_types)
-    found = discover([Path(path) for path in given.paths], SUFFIXES, lambda path: kind_of(path) in kinds)
+        if given.force_exclude and settings.excluded(path):
+            if not (given.check or given.diff):
+                sys.stdout.buffer.write(data)
+            return CLEAN
+        project = Project(
+            [path], settings.target, overlay={path: data}, target_version=settings.target_version
+        )
+        return _stdin(given, settings, Engine(project, options, display=display_paths([path])), path)
+    kinds = settings.file_types or frozenset(Kind)
+    found = discover(
+        [Path(path) for path in named],
+        SUFFIXES,
+        lambda path: kind_of(path) in kinds and not settings.excluded(path),
+        skipped=settings.excluded if settings.exclude or settings.extend_exclude else None,
+    )
+    files = [path for path in found.files if not (given.force_exclude and settings.excluded(path))]
     for missing in found.missing:
         print(f"trainer-upgrade: {missing}: no such file or directory", file=sys.stderr)
-    project = Project(found.files, target, roots=found.roots)
-    engine = Engine(project, options, display=display_paths(found.files))
-    report = Report(seen=len(found.files), unsafe=options.unsafe, fixing=not (given.check or given.diff))
-    results: list[FileResult] = []
-    for result in engine.check() if given.check else engine.upgrade():
-        if report.fixing:
-            written = engine.write(result)
-            if written and given.verbose:
+    project = Project(files, settings.target, roots=found.roots, target_version=settings.target_version)
+    with _Progress(given, settings, len(files)) as progress:
+        engine = Engine(project, options, display=display_paths(files), progress=progress)
+        results = list(engine.check()) if given.check else engine.upgrade()
+    results.sort(key=lambda result: result.path.as_posix())
+    report = _new_report(given, settings, project, files)
+    if report.fixing:
+        _refuse_dirty(given, results)
+        for result in results:
+            if engine.write(result) and given.verbose:
                 print(f"upgraded {result.path}", file=sys.stderr)
-        _report(report, engine, result)
-        results.append(result)
-    _show(given, report, results)
-    failed = bool(found.missing) or any(result.failed for result in results)
-    return TROUBLE if failed else _code(given, report)
+    for result in results:
+        _add(report, engine, result)
+    return _finish(given, settings, report, results, missing=bool(found.missing))
 
 
-def _stdin(given: argparse.Namespace, engine: Engine, options: Options, path: Path) -> int:
+def _stdin(given: argparse.Namespace, settings: Settings, engine: Engine, path: Path) -> int:
     """Read standard input; the upgraded text goes to standard output, findings then to standard error."""
-    from trainer_upgrade.report.summary import Report
-
-    report = Report(seen=1, unsafe=options.unsafe, fixing=not (given.check or given.diff))
+    report = _new_report(given, settings, engine.project, [path])
     results = list(engine.check()) if given.check else engine.upgrade()
     (result,) = results
-    _report(report, engine, result)
+    _add(report, engine, result)
     if report.fixing:
         data = result.after or engine.project.document(path, sys.maxsize) or b""
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         sys.stdout = sys.stderr
-    _show(given, report, results)
-    return TROUBLE if result.failed else _code(given, report)
+    return _finish(given, settings, report, results)
 
 
-def _report(report: Report, engine: Engine, result: FileResult) -> None:
+# What was asked for
+
+
+def _consistent(given: argparse.Namespace) -> None:
+    """Refuse options that do not go together."""
+    from trainer_upgrade.report.formats import LINES
+
+    if "-" in given.paths and given.paths != ["-"]:
+        raise UsageError("the path - stands alone")
+    if given.stdin_filename and given.paths != ["-"]:
+        raise UsageError("--stdin-filename goes with the path -")
+    if given.config and given.isolated:
+        raise UsageError("--config and --isolated do not go together")
+    if given.diff and given.output_format not in (None, *LINES):
+        raise UsageError(
+            f"--diff is text: take --check with --output-format {given.output_format}, or --report FILE"
+        )
+
+
+def _settings(given: argparse.Namespace, named: list[Path]) -> Settings:
+    """Read the settings and put the command line over them."""
+    from pathlib import Path
+
+    from trainer_upgrade.catalogue.entry import Target
+    from trainer_upgrade.codes import read_codes
+    from trainer_upgrade.settings import Pattern, Settings, find_file, read_file, read_kinds, read_version
+
+    settings = Settings()
+    if not given.isolated:
+        source = Path(given.config) if given.config else find_file(named)
+        if source is not None:
+            settings = read_file(source)
+    here = Path.cwd()
+
+    def patterns(listed: list[str] | None) -> tuple[Pattern, ...] | None:
+        if listed is None:
+            return None
+        return tuple(
+            Pattern(here, part.strip()) for each in listed for part in each.split(",") if part.strip()
+        )
+
+    def codes(listed: list[str] | None) -> tuple[str, ...] | None:
+        return read_codes(listed) if listed is not None else None
+
+    return settings.with_given(
+        {
+            "target": Target(given.target) if given.target else None,
+            "target_version": read_version(given.target_version, "--target-version: ")
+            if given.target_version
+            else None,
+            "select": codes(given.select),
+            "extend_select": _more(settings.extend_select, codes(given.extend_select)),
+            "ignore": codes(given.ignore),
+            "extend_ignore": _more(settings.extend_ignore, codes(given.extend_ignore)),
+            "per_file_ignores": _per_file(given.per_file_ignores, here),
+            "exclude": patterns(given.exclude),
+            "extend_exclude": _more(settings.extend_exclude, patterns(given.extend_exclude)),
+            "file_types": read_kinds(given.file_types) if given.file_types else None,
+            "unsafe_fixes": given.unsafe_fixes,
+            "pin_defaults": given.pin_defaults,
+            "output_format": given.output_format,
+            "baseline": Path(given.baseline) if given.baseline else None,
+        }
+    )
+
+
+def _more(known: tuple[T, ...], given: tuple[T, ...] | None) -> tuple[T, ...] | None:
+    return None if given is None else (*known, *given)
+
+
+def _per_file(listed: list[str] | None, here: Path) -> tuple[tuple[Pattern, tuple[str, ...]], ...] | None:
+    from trainer_upgrade.codes import read_codes
+    from trainer_upgrade.settings import Pattern
+
+    if listed is None:
+        return None
+    found = []
+    for each in listed:
+        pattern, colon, codes = each.rpartition(":")
+        if not colon or not pattern:
+            raise UsageError(f"--per-file-ignores {each}: say it as PATTERN:CODES, such as tests/*:TRU1")
+        found.append((Pattern(here, pattern), read_codes([codes])))
+    return tuple(found)
+
+
+def _options(given: argparse.Namespace, settings: Settings) -> Options:
+    from trainer_upgrade.engine import Options, PathCodes
+
+    return Options(
+        unsafe=settings.unsafe_fixes,
+        select=(*settings.select, *(settings.extend_select if settings.select else ())),
+        ignore=(*settings.ignore, *settings.extend_ignore),
+        pin_defaults=settings.pin_defaults,
+        per_file_ignores=tuple(
+            PathCodes(pattern.root, pattern.text, codes) for pattern, codes in settings.per_file_ignores
+        ),
+        noqa=not given.ignore_noqa,
+    )
+
+
+def _refuse_dirty(given: argparse.Namespace, results: list[FileResult]) -> None:
+    """Refuse to mix an upgrade with work that git could not tell from it."""
+    from trainer_upgrade.sources.git import changed_files
+
+    if given.allow_dirty:
+        return
+    dirty = changed_files([result.path for result in results if result.changed and not result.failed])
+    if not dirty:
+        return
+    names = ", ".join(str(path) for path in dirty[:5]) + (f" and {len(dirty) - 5} more" if dirty[5:] else "")
+    raise UsageError(
+        f"nothing was changed: {len(dirty)} of the files to rewrite "
+        f"{'has' if len(dirty) == 1 else 'have'} changes that git does not know ({names}); "
+        "commit or stage them, or say --allow-dirty"
+    )
+
+
+# What is shown
+
+
+def _new_report(given: argparse.Namespace, settings: Settings, project: Project, files: list[Path]) -> Report:
+    from trainer_upgrade.report.summary import Report
+
+    report = Report(
+        looked=files,
+        unsafe=settings.unsafe_fixes,
+        fixing=not (given.check or given.diff),
+        target=str(settings.target),
+    )
+    if settings.target_version is not None:
+        report.installs = (f"target version {settings.target_version}",)
+    else:
+        report.pins = lambda path: [str(each) for each in project.pins(path.absolute().parent)]
+    return report
+
+
+def _add(report: Report, engine: Engine, result: FileResult) -> None:
     from trainer_upgrade.report.summary import ReportedFile
 
     if not (result.findings or result.fixed or result.changed):
@@ -188,31 +280,114 @@ def _report(report: Report, engine: Engine, result: FileResult) -> None:
     report.files.append(ReportedFile(result.path, result.findings, result.fixed, lines, result.changed))
 
 
-def _show(given: argparse.Namespace, report: Report, results: list[FileResult]) -> None:
-    from trainer_upgrade.report import diff, json_format, text
+def _finish(
+    given: argparse.Namespace,
+    settings: Settings,
+    report: Report,
+    results: list[FileResult],
+    *,
+    missing: bool = False,
+) -> int:
+    """Show a report in all ways asked for; returns the exit code."""
+    from pathlib import Path
+
+    notes = _compare(given, settings, report)
+    for each in given.report or ():
+        _write_report(Path(each), report)
+    if given.fix_only:
+        for file in report.files:
+            file.findings = [each for each in file.findings if each.code in ("TRU001", "TRU003", "TRU004")]
+    _show(given, settings, report, results)
+    for note in notes:
+        print(f"trainer-upgrade: {note}", file=sys.stderr)
+    if missing or any(result.failed for result in results):
+        return TROUBLE
+    found = any(file.findings for file in report.files)
+    if given.diff:
+        found = found or any(file.changed for file in report.files)
+    return FINDINGS if found and not given.exit_zero else CLEAN
+
+
+def _compare(given: argparse.Namespace, settings: Settings, report: Report) -> list[str]:
+    """Take known findings out of the report; returns what there is to say of the baseline."""
+    from trainer_upgrade.report.baseline import Baseline
+
+    path = settings.baseline
+    if path is None:
+        if given.write_baseline:
+            raise UsageError("--write-baseline wants --baseline FILE")
+        return []
+    options = _options(given, settings)
+    if not path.exists():
+        baseline = Baseline.of(path, report)
+        baseline.write()
+        compared = baseline.take_out(report, options.wants)
+        report.known = compared.known
+        return [f"{path} was written: {compared.known} findings are known from now on"]
+    baseline = Baseline.read(path)
+    compared = baseline.take_out(report, options.wants)
+    report.known = compared.known
+    gone = sum(compared.gone.values())
+    if not gone:
+        return []
+    if given.write_baseline:
+        baseline.lower(compared.gone)
+        baseline.write()
+        return [f"{path} was lowered by {gone}: {sum(baseline.counts.values())} findings are known"]
+    return [f"{gone} of the findings in {path} are gone: lower it with --write-baseline"]
+
+
+def _write_report(path: Path, report: Report) -> None:
+    from trainer_upgrade.report.formats import format_of, render
+
+    text = "\n".join(render(format_of(path), report)) + "\n"
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _show(given: argparse.Namespace, settings: Settings, report: Report, results: list[FileResult]) -> None:
+    from trainer_upgrade.report import diff, formats
+    from trainer_upgrade.report.estimate import HOW, estimate
 
     if given.diff:
         for result in results:
             if result.changed:
                 _show_diff(diff.unified(result.path, *_texts(result)), diff)
-    if given.output_format == "json":
-        print(json_format.render(report))
-        return
+    shown = settings.output_format
+    if given.diff and shown not in formats.LINES:
+        shown = "text"
     # A diff on standard output stays one that `patch` takes.
     stream = sys.stderr if given.diff else sys.stdout
-    if given.statistics:
+    if given.statistics and shown in formats.LINES:
         for number, code, fixed, message in report.statistics():
             note = f" ({fixed} fixed)" if fixed else ""
             print(f"{number:>6}  {code}{note}  {message}", file=stream)
     else:
-        for line in text.render(report, verbose=given.verbose):
+        for line in formats.render(shown, report, verbose=given.verbose, colour=_coloured(stream)):
             print(line, file=stream)
-    if not given.quiet:
-        print(report.summary(), file=stream)
+    if shown not in formats.LINES or shown == "concise" or given.quiet:
+        return
+    print(report.summary(), file=stream)
+    told = report.severities()
+    if told:
+        print(told, file=stream)
+    work = estimate(report)
+    if work.total and (given.statistics or given.verbose):
+        print(f"{work}; {HOW}.", file=stream)
 
 
-def _show_diff(lines, diff) -> None:  # type: ignore[no-untyped-def]
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+def _coloured(stream: object) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return bool(getattr(stream, "isatty", lambda: False)()) and os.environ.get("TERM") != "dumb"
+
+
+def _show_diff(lines: Iterator[str], diff: Any) -> None:
+    if _coloured(sys.stdout):
         diff.coloured(lines)
         return
     # Bytes: the line ends of the file must reach the reader as they are.
@@ -227,89 +402,30 @@ def _texts(result: FileResult) -> tuple[str, str]:
     return decode(result.before).text, decode(result.after).text
 
 
-def _code(given: argparse.Namespace, report: Report) -> int:
-    found = any(file.findings for file in report.files)
-    if given.diff:
-        found = found or any(file.changed for file in report.files)
-    return FINDINGS if found else CLEAN
+class _Progress:
+    """A line on the terminal that says how far a run is; nothing where nobody looks."""
 
+    def __init__(self, given: argparse.Namespace, settings: Settings, files: int) -> None:
+        from trainer_upgrade.report.formats import LINES
 
-def _codes(given: list[str] | None) -> tuple[str, ...]:
-    """Split and check codes.
+        watched = getattr(sys.stderr, "isatty", lambda: False)() and not os.environ.get("CI")
+        self.on = watched and not given.quiet and settings.output_format in LINES and files >= 50
+        self.shown = False
 
-    Raises:
-        UsageError: There is no such code.
-    """
-    codes = tuple(code.strip().upper() for part in given or () for code in part.split(",") if code.strip())
-    if not codes:
-        return ()
-    known = _known()
-    for code in codes:
-        if code != "ALL" and not any(each.startswith(code) for each in known):
-            raise UsageError(f"there is no code {code}{_meant(code, known)}")
-    return tuple("TRU" if code == "ALL" else code for code in codes)
+    def __enter__(self) -> Callable[[int, int], None] | None:
+        return self.say if self.on else None
 
+    def say(self, done: int, of: int) -> None:
+        """Say how many files are done."""
+        if done % 10 == 0 or done == of:
+            sys.stderr.write(f"\rtrainer-upgrade: {done} of {of} files")
+            sys.stderr.flush()
+            self.shown = True
 
-def _kinds(given: list[str] | None) -> frozenset[Kind]:
-    """Return the kinds of files to look for.
-
-    Raises:
-        UsageError: There is no such kind.
-    """
-    from trainer_upgrade.sources.kinds import Kind
-
-    names = [name.strip().lower() for part in given or () for name in part.split(",") if name.strip()]
-    known = {each.value: each for each in Kind}
-    for name in names:
-        if name not in known:
-            raise UsageError(f"there is no file type {name}; there are {', '.join(known)}")
-    return frozenset(known[name] for name in names) if names else frozenset(Kind)
-
-
-def _known() -> dict[str, str]:
-    """All codes, with the names that carry them."""
-    from trainer_upgrade import catalogue
-
-    known: dict[str, str] = dict.fromkeys(OWN_CODES, "")
-    for entry in catalogue.entries():
-        known[entry.code] = f"{known[entry.code]} {entry.name}" if entry.code in known else entry.name
-    return known
-
-
-def _meant(code: str, known: dict[str, str]) -> str:
-    import difflib
-
-    named = [each for each, names in known.items() if code.lower() in names.lower().split()]
-    close = named or difflib.get_close_matches(code, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]}?" if close else "; codes look like TRU101"
-
-
-def _explain(asked: str) -> int:
-    from trainer_upgrade import catalogue
-
-    code = asked.strip().upper()
-    if code in OWN_CODES:
-        print(f"{code}\n  {OWN_CODES[code]}")
-        return CLEAN
-    found = catalogue.by_code(code)
-    if not found:
-        raise UsageError(f"there is no code {asked}{_meant(code, _known())}")
-    print(code)
-    for entry in found:
-        print(f"\n{entry.owner}: {entry.name}")
-        print(f"  {entry.advice}")
-        history = [f"deprecated in {entry.deprecated_in}"] if entry.deprecated_in else []
-        history += [f"removed in {entry.removed_in}"] if entry.removed_in else []
-        if history:
-            print(f"  {', '.join(history)} ({entry.source})" if entry.source else f"  {', '.join(history)}")
-        for title, new in (("relight", entry.relight), ("Lightning 2.x", entry.lightning)):
-            modern = new.text or new.name
-            if modern:
-                print(f"  on {title}: {modern}")
-        if entry.behaviour:
-            print(f"  old code on Lightning 2.6: {entry.behaviour}")
-        print(f"  the rewrite is {entry.applicability}")
-    return CLEAN
+    def __exit__(self, *error: object) -> None:
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -192,6 +192,7 @@ class Engine:
         *,
         display: dict[Path, Path] | None = None,
         rules: Sequence[Rule] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """Run over a project's files.
 
@@ -200,7 +201,9 @@ class Engine:
             options: What the user asked for.
             display: How findings name a file, where that is not its absolute path.
             rules: The rules to run; all by default.
+            progress: Told after each file that was looked at first: how many are done, of how many.
         """
+        self._progress = progress or (lambda done, of: None)
         self.project = project
         self.options = options or Options()
         self._display = display or {}
@@ -215,19 +218,27 @@ class Engine:
         Args:
             fixing: Whether findings say how they would be fixed (needs libcst).
         """
-        for path in self.project.files:
+        files, documents = self.project.files, self.project.documents
+        for done, path in enumerate(files, 1):
             result = FileResult(self._shown(path))
             self._look(path, result, fixing=fixing, flags=frozenset({"checking"}))
+            self._progress(done, len(files) + len(documents))
             yield result
-        for path in self.project.documents:
+        for done, path in enumerate(documents, len(files) + 1):
+            self._progress(done, len(files) + len(documents))
             result = FileResult(self._shown(path))
             self._documents.check(path, result, fixing=fixing)
             yield result
 
     def upgrade(self) -> list[FileResult]:
         """Make all fixes that the options allow, in memory; :meth:`write` puts them on disk."""
+        self._documents.prepare()
         results = {path: FileResult(self._shown(path)) for path in self.project.files}
-        left = [path for path, result in results.items() if self._look(path, result)]
+        left = []
+        for done, (path, result) in enumerate(results.items(), 1):
+            if self._look(path, result):
+                left.append(path)
+            self._progress(done, len(results) + len(self.project.documents))
         left = [path for path in left if self._sound(path, results[path])]
         seen: dict[Path, set[bytes]] = {path: {results[path].before} for path in left}
         for _ in range(MAX_PASSES):

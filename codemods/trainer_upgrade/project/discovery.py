@@ -43,6 +43,7 @@ def discover(
     paths: Iterable[Path],
     suffixes: tuple[str, ...] = (".py",),
     wanted: Callable[[Path], bool] = lambda path: True,
+    skipped: Callable[[Path], bool] | None = None,
 ) -> Discovery:
     """Find the files to work on.
 
@@ -50,6 +51,12 @@ def discover(
     suffixes that are wanted are taken, except what ``.gitignore`` files exclude and directories of tools
     (virtual environments, builds, caches). Links to directories are not followed, so that a cycle cannot
     occur; two paths of one file count once.
+
+    Args:
+        paths: Files and directories.
+        suffixes: Ends of the names of files to take in directories.
+        wanted: Says whether a file in a directory is taken.
+        skipped: Says whether a directory in a directory is left out.
     """
     result = Discovery()
     found: dict[str, Path] = {}
@@ -57,7 +64,7 @@ def discover(
         if path.is_dir():
             result.roots.append(path)
             ignores = _ignores_above(path)
-            _walk(path, suffixes, wanted, ignores, found)
+            _walk(path, suffixes, wanted, ignores, found, skipped)
         elif path.exists() or path.is_symlink():
             found.setdefault(os.path.realpath(path), path)
         else:
@@ -72,6 +79,7 @@ def _walk(
     wanted: Callable[[Path], bool],
     ignores: list[tuple[str, PathSpec[Any]]],
     found: dict[str, Path],
+    skipped: Callable[[Path], bool] | None = None,
 ) -> None:
     left = [(directory, ignores)]
     while left:
@@ -95,6 +103,8 @@ def _walk(
                 if os.path.exists(os.path.join(entry.path, "pyvenv.cfg")) or _ignored(
                     entry.path + "/", rules
                 ):
+                    continue
+                if skipped is not None and skipped(Path(entry.path)):
                     continue
                 left.append((Path(entry.path), rules))
             elif is_file and entry.name.endswith(suffixes) and not _ignored(entry.path, rules):

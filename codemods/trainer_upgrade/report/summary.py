@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from trainer_upgrade.catalogue.entry import Applicability
-from trainer_upgrade.findings import Finding
+from trainer_upgrade.findings import Finding, Severity
 from trainer_upgrade.sources.text import LineIndex
 
 __all__ = ["Report", "ReportedFile"]
@@ -42,15 +42,28 @@ class Report:
 
     Attributes:
         files: Files with something to tell, sorted.
-        seen: How many files were looked at.
+        looked: The files that were looked at.
         unsafe: Whether unsafe fixes were asked for.
         fixing: Whether files were rewritten.
+        installs: What the project says of the Lightning it installs, each way it says so.
+        target: Where the code is to run.
+        known: How many findings a baseline took out.
+        pins: Gives ``installs`` of a file's project, where no release was asked for.
     """
 
     files: list[ReportedFile] = field(default_factory=list)
-    seen: int = 0
+    looked: Sequence[Path] = ()
     unsafe: bool = False
     fixing: bool = True
+    installs: tuple[str, ...] = ()
+    target: str = ""
+    known: int = 0
+    pins: Callable[[Path], list[str]] | None = None
+
+    @property
+    def seen(self) -> int:
+        """How many files were looked at."""
+        return len(self.looked)
 
     def left(self) -> Iterable[tuple[ReportedFile, Finding]]:
         """Yield what is left to do, with its file."""
@@ -71,6 +84,10 @@ class Report:
         fixed = sum(len(file.fixed) for file in self.files)
         total = fixed + len(real)
         parts = []
+        # First what no error will tell.
+        silent = sum(each.silent for each in real)
+        if silent:
+            parts.append(f"{silent} silent")
         if fixed:
             parts.append(f"{fixed} {'fixed' if self.fixing else 'would be fixed'}")
         can = sum(self.fixable(each) for each in real)
@@ -90,22 +107,47 @@ class Report:
         if changed:
             text += f"; {changed} rewritten" if self.fixing else f"; {changed} would be rewritten"
         text += "."
+        if self.known:
+            verb = _verb(self.known, "is", "are")
+            text += f" {_count(self.known, 'finding')} of the baseline {verb} not shown."
         if trouble:
             text += f" {_count(len(trouble), 'problem')} with files or fixes (see above)."
         return text
 
+    def pinned(self) -> tuple[str, ...]:
+        """Return what is said of the Lightning that the projects of the files with findings install."""
+        if self.installs or self.pins is None:
+            return self.installs
+        listed = (pin for file in self.files if file.findings for pin in self.pins(file.path))
+        return tuple(dict.fromkeys(listed))[:3]
+
+    def severities(self) -> str:
+        """Say how many findings the pinned release has lost already; empty without a pin or a finding."""
+        real = [finding for _, finding in self.left() if finding.code not in TROUBLE]
+        told = self.pinned()
+        if not told or not real:
+            return ""
+        errors = sum(each.severity is Severity.ERROR for each in real)
+        warnings = len(real) - errors
+        return (
+            f"With {' and '.join(told)}: {_count(errors, 'error')} (gone already), "
+            f"{_count(warnings, 'warning')}."
+        )
+
     def statistics(self) -> list[tuple[int, str, int, str]]:
-        """Count findings by code: number, code, how many of them fixed, an example's message."""
+        """Count findings by code, silent ones first: number, code, how many of them fixed, an example."""
         counts: Counter[str] = Counter()
         fixed: Counter[str] = Counter()
         messages: dict[str, str] = {}
+        silent: set[str] = set()
         for file in self.files:
             for finding in (*file.findings, *file.fixed):
                 counts[finding.code] += 1
-                messages.setdefault(finding.code, finding.message)
+                messages.setdefault(finding.code, finding.text)
+                silent.update([finding.code] if finding.silent else [])
             for finding in file.fixed:
                 fixed[finding.code] += 1
-        order = sorted(counts, key=lambda code: (-counts[code], code))
+        order = sorted(counts, key=lambda code: (code not in silent, -counts[code], code))
         return [(counts[code], code, fixed[code], messages[code]) for code in order]
 
 

@@ -18,7 +18,11 @@ def fits(path: Path, root: Path, patterns: tuple[str, ...]) -> bool:
     if not patterns:
         return False
     relative = os.path.relpath(os.path.abspath(path), os.path.abspath(root)).replace(os.sep, "/")
-    return not relative.startswith("../") and bool(_compiled(patterns).match_file(relative))
+    if relative.startswith("../"):
+        return False
+    spec = _compiled(patterns)
+    # With a slash, too: the path may be a directory's.
+    return bool(spec.match_file(relative) or spec.match_file(relative + "/"))
 
 
 @lru_cache(maxsize=256)
