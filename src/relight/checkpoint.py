@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import torch
 
-from relight.trainer.hooks import Order, call_hook
+from relight.trainer.hooks import Order, call_own_hook
 from relight.trainer.states import TrainerFn
 from relight.utilities.exceptions import CheckpointLoadError, MisconfigurationException
 from relight.utilities.overrides import is_overridden
@@ -56,7 +56,8 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
     }
     if not weights_only:
         states = {
-            callback.state_key: call_hook(trainer, callback.state_dict) for callback in trainer.callbacks
+            callback.state_key: call_own_hook(trainer, callback, "state_dict")
+            for callback in trainer.callbacks
         }
         checkpoint["callbacks"] = {key: state for key, state in states.items() if state}
         checkpoint["optimizer_states"] = [
@@ -73,7 +74,7 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
             if hasattr(owner, "_hparams_name"):
                 checkpoint[owner.CHECKPOINT_HYPER_PARAMS_NAME] = owner._hparams_name
             checkpoint[owner.CHECKPOINT_HYPER_PARAMS_KEY] = dict(owner.hparams)
-    if datamodule is not None and (state := call_hook(trainer, datamodule.state_dict)):
+    if datamodule is not None and (state := call_own_hook(trainer, datamodule, "state_dict")):
         checkpoint[type(datamodule).__qualname__] = state
     hooks = trainer._hooks
     assert hooks is not None
@@ -287,14 +288,14 @@ def restore_modules_and_callbacks(trainer: Trainer, path: PathLike | None, weigh
 
 def _restore_module(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
     module = trainer.lightning_module
-    call_hook(trainer, module.on_load_checkpoint, checkpoint)
+    call_own_hook(trainer, module, "on_load_checkpoint", checkpoint)
     module.load_state_dict(checkpoint["state_dict"], strict=module.strict_loading)
 
 
 def _restore_datamodule(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
     datamodule = trainer.datamodule
     if datamodule is not None and type(datamodule).__qualname__ in checkpoint:
-        call_hook(trainer, datamodule.load_state_dict, checkpoint[type(datamodule).__qualname__])
+        call_own_hook(trainer, datamodule, "load_state_dict", checkpoint[type(datamodule).__qualname__])
 
 
 def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
@@ -309,11 +310,11 @@ def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
             " Give it the same."
         )
     for callback in trainer.callbacks:
-        call_hook(trainer, callback.on_load_checkpoint, trainer, trainer.lightning_module, checkpoint)
+        call_own_hook(trainer, callback, "on_load_checkpoint", trainer, trainer.lightning_module, checkpoint)
     for callback in trainer.callbacks:
         state = states.get(callback.state_key, states.get(callback._legacy_state_key))
         if state:
-            call_hook(trainer, callback.load_state_dict, _copied(state))
+            call_own_hook(trainer, callback, "load_state_dict", _copied(state))
 
 
 def _copied(state: Any) -> Any:

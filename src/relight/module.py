@@ -45,8 +45,8 @@ class LightningModule(
     # `torch.jit` would compile, and to do so read, every property.
     __jit_unused_properties__: tuple[str, ...] = (
         "automatic_optimization", "current_epoch", "device", "dtype", "example_input_array", "fabric",
-        "global_rank", "global_step", "hparams", "hparams_initial", "local_rank", "logger", "loggers", "on_gpu",
-        "strict_loading", "trainer",
+        "global_rank", "global_step", "hparams", "hparams_initial", "local_rank", "logger", "loggers",
+        "on_gpu", "strict_loading", "trainer",
     )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -242,7 +242,11 @@ class LightningModule(
         gradient_clip_algorithm: str | None = None,
     ) -> None:
         """Clip the gradients as the Trainer was told to; override to clip in another way."""
-        self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
+        self.clip_gradients(
+            optimizer,
+            gradient_clip_val=gradient_clip_val,
+            gradient_clip_algorithm=gradient_clip_algorithm,
+        )
 
     # Tools for steps and hooks
 

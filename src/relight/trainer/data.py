@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, SequentialSampler
 
-from relight.trainer.hooks import call_hook
+from relight.trainer.hooks import call_own_hook
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.utilities.combined_loader import CombinedLoader, Mode, sized_len
 from relight.utilities.exceptions import MisconfigurationException
-from relight.utilities.overrides import is_overridden
+from relight.utilities.overrides import has_own, is_overridden
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_warn
 
 if TYPE_CHECKING:
@@ -47,10 +47,7 @@ class DataSource:
         """Return the loaders."""
         if not self.is_module():
             return self.instance
-        hook: Callable[[], Any] = getattr(self.instance, self.name)
-        if hasattr(hook, "__self__"):
-            return call_hook(trainer, hook)
-        return hook()  # a function set on the instance, as `from_datasets` does
+        return call_own_hook(trainer, self.instance, self.name)
 
 
 def _parent(instance: object) -> type:
@@ -256,30 +253,28 @@ def make_transfer(trainer: Trainer) -> Callable[[Any, int], Any] | None:
 def _transfer(trainer: Trainer) -> Callable[[Any, int], Any]:
     module, datamodule, device = trainer.lightning_module, trainer.datamodule, trainer._backend.device
 
-    def owned(name: str) -> Callable[..., Any] | None:
+    hooks = {
+        "on_before_batch_transfer": (),
+        "transfer_batch_to_device": (device,),
+        "on_after_batch_transfer": (),
+    }
+    owners: dict[str, Any] = {}
+    for name in hooks:
         for owner in (datamodule, module):
-            if owner is not None and is_overridden(name, owner, _parent(owner)):
-                return getattr(owner, name)  # type: ignore[no-any-return]
-        return None
-
-    before, move, after = (
-        owned(f"{name}")
-        for name in ("on_before_batch_transfer", "transfer_batch_to_device", "on_after_batch_transfer")
-    )
+            if owner is not None and has_own(name, owner, _parent(owner)):
+                owners.setdefault(name, owner)
     default = module.transfer_batch_to_device
-    if before is None and move is None and after is None:
+    if not owners:
         if device.type == "cpu":
             return partial(_to_cpu, default)
         return lambda batch, index: default(batch, device, index)
 
-    move = move or default
-    steps: list[tuple[Callable[..., Any] | None, tuple[Any, ...]]]
-    steps = [(before, ()), (move, (device,)), (after, ())]
+    owners.setdefault("transfer_batch_to_device", module)
 
     def transfer(batch: Any, dataloader_idx: int) -> Any:
-        for hook, extra in steps:
-            if hook is not None:
-                batch = call_hook(trainer, hook, batch, *extra, dataloader_idx)
+        for name, extra in hooks.items():
+            if name in owners:
+                batch = call_own_hook(trainer, owners[name], name, batch, *extra, dataloader_idx)
         return batch
 
     return transfer

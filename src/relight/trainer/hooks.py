@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from typing_extensions import ParamSpec
 
-from relight.utilities.overrides import is_overridden
+from relight.utilities.overrides import has_own
 
 if TYPE_CHECKING:
     from relight.callbacks import Callback
@@ -115,6 +115,15 @@ def call_hook(trainer: Trainer, hook: Callable[P, R], /, *args: P.args, **kwargs
     return _call(trainer, name, profiler_entry(owner, name, kind), hook, *args, **kwargs)
 
 
+def call_own_hook(trainer: Trainer, owner: Any, name: str, /, *args: Any, **kwargs: Any) -> Any:
+    """Call ``owner``'s hook ``name``, also where something that is no method was set on the instance.
+
+    Tests and wrappers do that (``model.on_fit_start = Mock()``); what is set there says nothing of its owner,
+    so :func:`call_hook` cannot take it.
+    """
+    return _call(trainer, name, profiler_entry(owner, name), getattr(owner, name), *args, **kwargs)
+
+
 def _name_of(owner: Any, hook: Any) -> str:
     """Return the name under which ``owner`` has ``hook``; a lambda's own would be misleading."""
     name: str = hook.__name__
@@ -203,9 +212,9 @@ class Hooks:
         trainer, module = self.trainer, self.trainer.lightning_module
         callbacks: list[Callback] = []
         if whose in ("all", "callbacks"):
-            callbacks = [c for c in trainer.callbacks if is_overridden(name, c, Callback)]
+            callbacks = [c for c in trainer.callbacks if has_own(name, c, Callback)]
         own: Callable[..., Any] | None = None
-        if whose != "callbacks" and (whose == "always" or is_overridden(name, module, LightningModule)):
+        if whose != "callbacks" and (whose == "always" or has_own(name, module, LightningModule)):
             own = getattr(module, name)
         if own is None and not callbacks:
             return None

@@ -12,7 +12,7 @@ from torch.optim.lr_scheduler import LRScheduler, OneCycleLR, ReduceLROnPlateau
 
 from relight.trainer.messages import legacy_hint
 from relight.utilities.exceptions import MisconfigurationException
-from relight.utilities.overrides import is_overridden, takes_parameter
+from relight.utilities.overrides import has_own, takes_parameter
 from relight.utilities.rank_zero import rank_zero_warn
 from relight.utilities.types import LRSchedulerConfig
 
@@ -188,7 +188,7 @@ def _check_schedulers(
         scheduler, kind = config.scheduler, type(config.scheduler).__name__
         if not all(hasattr(scheduler, name) for name in ("state_dict", "load_state_dict")):
             raise TypeError(f"The learning rate scheduler `{kind}` has no `state_dict` and `load_state_dict`")
-        own_step = is_overridden("lr_scheduler_step", module, LightningModule)
+        own_step = has_own("lr_scheduler_step", module, LightningModule)
         standard = isinstance(scheduler, (LRScheduler, ReduceLROnPlateau))
         if module.automatic_optimization and not standard and not own_step:
             raise MisconfigurationException(

@@ -15,11 +15,11 @@ import torch
 
 from relight import checkpoint
 from relight.trainer import connect
-from relight.trainer.hooks import call_hook
+from relight.trainer.hooks import call_own_hook
 from relight.trainer.logging import tensors_to_scalars
 from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
 from relight.utilities.exceptions import MisconfigurationException
-from relight.utilities.overrides import is_overridden, takes_parameter
+from relight.utilities.overrides import has_own, is_overridden, takes_parameter
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_info, rank_zero_warn
 from relight.utilities.seed import isolate_rng, reset_seed
 
@@ -328,12 +328,12 @@ def _prepare_data(trainer: Trainer) -> None:
         (trainer.datamodule, LightningDataModule),
         (trainer.lightning_module, LightningModule),
     ):
-        if owner is None or not is_overridden("prepare_data", owner, parent):
+        if owner is None or not has_own("prepare_data", owner, parent):
             continue
         first_here = trainer.local_rank == 0
         first_of_all = first_here and trainer.node_rank == 0
         if first_here if owner.prepare_data_per_node else first_of_all:
-            call_hook(trainer, owner.prepare_data)
+            call_own_hook(trainer, owner, "prepare_data")
         trainer.strategy.barrier("prepare_data")
 
 
@@ -348,7 +348,7 @@ def _setup(trainer: Trainer, fn: TrainerFn) -> None:
             _ = logger.experiment  # loggers are lazy; from here on their files and versions are known
     trainer.strategy.barrier("pre_setup")
     if trainer.datamodule is not None:
-        call_hook(trainer, trainer.datamodule.setup, stage=fn)
+        call_own_hook(trainer, trainer.datamodule, "setup", stage=fn)
     trainer._call("setup", stage=fn)
     trainer.strategy.barrier("post_setup")
 
@@ -357,15 +357,15 @@ def _configure_model(trainer: Trainer) -> None:
     from relight.module import LightningModule
 
     module = trainer.lightning_module
-    if is_overridden("configure_model", module, LightningModule):
+    if has_own("configure_model", module, LightningModule):
         backend = trainer._backend
         with backend.strategy.module_init_context() if not backend.plain else backend.device:
-            call_hook(trainer, module.configure_model)
+            call_own_hook(trainer, module, "configure_model")
 
 
 def _setup_optimizers(trainer: Trainer) -> None:
     module = trainer.lightning_module
-    returned = call_hook(trainer, module.configure_optimizers)
+    returned = call_own_hook(trainer, module, "configure_optimizers")
     optimizers, configs = trainer._read_optimizers(returned)
     trainer.optimizers = trainer._backend.setup_optimizers(optimizers)
     trainer.lr_scheduler_configs = configs
@@ -452,7 +452,7 @@ def _teardown(trainer: Trainer) -> None:
 
 def _call_teardown(trainer: Trainer, fn: TrainerFn) -> None:
     if trainer.datamodule is not None:
-        call_hook(trainer, trainer.datamodule.teardown, stage=fn)
+        call_own_hook(trainer, trainer.datamodule, "teardown", stage=fn)
     trainer._call("teardown", stage=fn)
     trainer.lightning_module._metric_attributes = None
     for logger in trainer.loggers:
@@ -470,7 +470,7 @@ def _on_exception(trainer: Trainer, error: BaseException) -> None:
     if (hook := hooks.callbacks("on_exception")) is not None:
         hook(error)
     if trainer.datamodule is not None:
-        call_hook(trainer, trainer.datamodule.on_exception, error)
+        call_own_hook(trainer, trainer.datamodule, "on_exception", error)
     for logger in trainer.loggers:
         logger.finalize("failed")
     _teardown(trainer)

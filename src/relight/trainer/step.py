@@ -18,7 +18,7 @@ from relight.core.optimizer import LightningOptimizer, _nothing
 from relight.trainer.hooks import _call, profiler_entry
 from relight.trainer.optimizers import NoOptimizer
 from relight.utilities.exceptions import MisconfigurationException
-from relight.utilities.overrides import is_overridden, takes_parameter
+from relight.utilities.overrides import has_own, takes_parameter
 from relight.utilities.rank_zero import WarningCache
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ class Step:
         self.on_before_backward = hooks.bind("on_before_backward")
         self.on_after_backward = hooks.bind("on_after_backward")
         self.on_before_optimizer_step = hooks.bind("on_before_optimizer_step")
-        self.own_backward = is_overridden("backward", module, LightningModule)
-        self.own_clipping = is_overridden("configure_gradient_clipping", module, LightningModule)
+        self.own_backward = has_own("backward", module, LightningModule)
+        self.own_clipping = has_own("configure_gradient_clipping", module, LightningModule)
         self.profiled = trainer._active_profiler is not None
         self.backward_entry = profiler_entry(module, "backward", "LightningModule")
         self.strategy_entry = f"[Strategy]{type(trainer.strategy).__name__}"
@@ -150,7 +150,7 @@ class AutomaticStep(Step):
             own
             and self.backend.plain
             and not self.profiled
-            and not is_overridden("optimizer_step", module, LightningModule)
+            and not has_own("optimizer_step", module, LightningModule)
         )
         self.batch: Any = None
         self.batch_idx = 0

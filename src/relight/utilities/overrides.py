@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["class_only", "is_overridden", "takes_parameter"]
+__all__ = ["class_only", "has_own", "is_overridden", "takes_parameter"]
 
 
 def _code(method: Any) -> Any:
@@ -22,19 +22,31 @@ def is_overridden(name: str, instance: object, parent: type) -> bool:
     """Return whether ``instance`` brings its own ``name``, on its class or set on the instance itself.
 
     A method that is merely wrapped (a decorator that keeps ``__wrapped__``) around the parent's counts as not
-    overridden, as in Lightning.
+    overridden, and one that was set to ``None`` as not there, as in Lightning.
     """
-    given = instance.__dict__.get(name) if hasattr(instance, "__dict__") else None
-    if given is None:
-        given = getattr(type(instance), name, None)
+    given = getattr(instance, name, None)
     inherited = getattr(parent, name, None)
-    if given is None or given is inherited:
+    if not callable(given):
         return False
-    given = inspect.unwrap(given) if callable(given) else given
-    code, parent_code = _code(given), _code(inherited)
+    code, parent_code = _code(inspect.unwrap(given)), _code(inherited)
     if code is None:  # a mock or another callable object
-        return callable(given)
+        return given is not inherited
     return code is not parent_code
+
+
+def has_own(name: str, instance: object, parent: type) -> bool:
+    """Return whether calling ``name`` of ``instance`` does anything but what ``parent``'s own method does.
+
+    Unlike for :func:`is_overridden`, a wrapper around the parent's method counts: it may do something of its
+    own. So does what was put in the place of the parent's method, as tests do.
+    """
+    given = getattr(instance, name, None)
+    if not callable(given):
+        return False
+    inherited = getattr(parent, name, None)
+    if not inspect.isfunction(inherited) or inherited.__module__.partition(".")[0] != "relight":
+        return True
+    return getattr(given, "__func__", given) is not inherited
 
 
 def takes_parameter(
