@@ -15,6 +15,7 @@ import torch
 from relight.trainer.hooks import Order, call_own_hook
 from relight.trainer.states import TrainerFn
 from relight.utilities.exceptions import CheckpointLoadError, MisconfigurationException
+from relight.trainer.signals import is_slurm_job, last_hpc_file
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import rank_zero_info, rank_zero_warn
 
@@ -214,8 +215,8 @@ def select_path(
         trainer.ckpt_path = None
     call = f"`{fn}(ckpt_path={given!r})`"
     if given is None:
-        if os.environ.get("SLURM_JOB_ID") and (path := _hpc_path(trainer)) is not None:
-            return path
+        if is_slurm_job() and (newest := last_hpc_file(trainer.default_root_dir)) is not None:
+            return newest[1]
         if module_given:
             return None
         given = "best"
@@ -249,23 +250,13 @@ def select_path(
             return None
         return max(existing, key=os.path.getmtime)
     if given == "hpc":
-        path = _hpc_path(trainer)
-        if path is None:
+        newest = last_hpc_file(trainer.default_root_dir)
+        if newest is None:
             raise ValueError(f"{call}: there is no file hpc_ckpt_N.ckpt in {trainer.default_root_dir!r}")
         return path
     if not given:
         raise ValueError(f"{call} names no file")
     return given
-
-
-def _hpc_path(trainer: Trainer) -> str | None:
-    directory = Path(trainer.default_root_dir)
-    found = [
-        (int(match[1]), path)
-        for path in (directory.iterdir() if directory.is_dir() else ())
-        if (match := re.fullmatch(r"hpc_ckpt_(\d+)\.ckpt", path.name))
-    ]
-    return str(max(found)[1]) if found else None
 
 
 def restore_modules_and_callbacks(trainer: Trainer, path: PathLike | None, weights_only: bool | None) -> None:

@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
 from relight.plugins.layer_sync import LayerSync
+from relight.trainer.signals import is_slurm_job
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.types import GradClipAlgorithmType
 
@@ -42,7 +43,8 @@ class Backend:
         self, accelerator: Any, strategy: Any, devices: Any, num_nodes: int, precision: Any, plugins: Any
     ) -> None:
         from lightning_fabric import Fabric
-        from lightning_fabric.plugins import Precision
+        from lightning_fabric.plugins import ClusterEnvironment, Precision
+        from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
         from lightning_fabric.strategies.single_device import SingleDeviceStrategy
 
         given = (
@@ -61,6 +63,11 @@ class Backend:
         self.plain = self.single_device and type(self.precision_plugin) is Precision
         self.model: nn.Module | None = None
         self._launched = False
+        # One process alone may be a job of SLURM, too; its strategy does not say so.
+        environments = [plugin for plugin in others if isinstance(plugin, ClusterEnvironment)]
+        if not environments and self.single_device and is_slurm_job():
+            environments = [SLURMEnvironment()]
+        self._environment = environments[0] if environments else None
 
     # Facts
 
@@ -95,6 +102,25 @@ class Backend:
         from lightning_fabric.strategies.launchers.multiprocessing import _MultiProcessingLauncher
 
         return isinstance(self.strategy.launcher, _MultiProcessingLauncher)
+
+    @property
+    def cluster_environment(self) -> Any:
+        """What tells the processes of a run about each other; ``None`` for one process on no cluster."""
+        return self._environment or getattr(self.strategy, "cluster_environment", None)
+
+    @property
+    def launched_by_us(self) -> bool:
+        """Whether another process of this run started this one by running the script again."""
+        from lightning_fabric.plugins.environments.lightning import LightningEnvironment
+
+        ours = isinstance(self.cluster_environment, LightningEnvironment) and not self.spawns
+        return ours and self.fabric.local_rank > 0
+
+    def signal_children(self, number: int) -> None:
+        """Send a signal to the processes that this one started by running the script again."""
+        for process in getattr(getattr(self.strategy, "launcher", None), "procs", ()):
+            if process.poll() is None:
+                process.send_signal(number)
 
     # Starting
 

@@ -193,7 +193,10 @@ class EpochLoop(Loop):
         if trainer.should_stop:
             for logger in trainer.loggers:
                 logger.save()
-        if trainer.received_sigterm and not self.last_batch_reached:
+        signals = trainer._signals
+        if signals.polls:
+            signals.poll()
+        if signals.term and not self.last_batch_reached:
             raise SIGTERMException
 
     def _validate(self) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relight.trainer.logging import LoggerConnector
     from relight.trainer.predict_loop import PredictionLoop
     from relight.trainer.results import ResultCollection
+    from relight.trainer.signals import Signals
     from relight.utilities.types import LRSchedulerConfig
 
 __all__ = ["TrainerProperties"]
@@ -39,7 +40,7 @@ class TrainerProperties:
     _optimizers: list[Optimizer]
     _lightning_optimizers: list[LightningOptimizer]
     _default_root_dir: str
-    _received_sigterm: bool
+    _signals: Signals
     _validates: bool | None
     _ckpt_path: str | os.PathLike[str] | None
     _user_managed_ckpt_path: bool
@@ -304,7 +305,8 @@ class TrainerProperties:
     @property
     def received_sigterm(self) -> bool:
         """Whether the process was asked to end."""
-        return self._received_sigterm
+        signals = self._signals
+        return signals.term if self.training else signals.term_here
 
     # Progress
 

@@ -82,7 +82,9 @@ def enter(
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         _on_exception(trainer, error)
-        sys.exit(1)
+        trainer._backend.signal_children(signal.SIGTERM)
+        # Fabric kills the process that launched the others when one of them fails; it may still be saving.
+        sys.exit(0 if trainer._backend.launched_by_us else 1)
     except BaseException as error:
         if type(error).__name__ == "ProcessRaisedException":  # which told its own callbacks
             trainer.state.status = TrainerStatus.INTERRUPTED
@@ -227,7 +229,7 @@ def _run(
     checkpoint.restore_training_state(trainer)
     checkpoint.resume_end(trainer)
 
-    with _sigterm_noticed(trainer):
+    with trainer._signals.watched():
         results = _run_stage(trainer, fn)
     _teardown(trainer)
     if fitting:
@@ -410,27 +412,6 @@ def _sanity_check(trainer: Trainer) -> None:
     connector.reset_metrics()
     loop.batch_progress.reset()
     trainer.state.stage = stage
-
-
-@contextmanager
-def _sigterm_noticed(trainer: Trainer) -> Iterator[None]:
-    """Note a ``SIGTERM``, on which the loops stop between batches."""
-    trainer._received_sigterm = False
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-
-    def notice(number: int, frame: Any) -> None:
-        trainer._received_sigterm = True
-        if callable(before):
-            before(number, frame)
-
-    signal.signal(signal.SIGTERM, notice)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
 
 
 def _teardown(trainer: Trainer) -> None:

@@ -24,6 +24,7 @@ from relight.trainer.options import UNSET, Options, Unset, settle, whole_number
 from relight.trainer.predict_loop import PredictionLoop
 from relight.trainer.properties import TrainerProperties
 from relight.trainer.scope import Scope
+from relight.trainer.signals import Signals
 from relight.trainer.states import RunningStage, TrainerFn, TrainerState
 from relight.utilities.exceptions import MisconfigurationException
 
@@ -128,7 +129,7 @@ class Trainer(TrainerProperties):
         self._scope = Scope()
         self.state = TrainerState()
         self.should_stop = False
-        self._received_sigterm = False
+        self._signals = Signals(self)
 
         self.max_steps = int(fast_dev_run) if fast_dev_run else max_steps
         self.fit_loop = FitLoop(self)

@@ -97,6 +97,10 @@ def test_stopping_is_agreed(reports: list[dict[str, Any]]) -> None:
     assert reports[0]["stopped"] == reports[1]["stopped"] == [2, 4, 1]
 
 
+def test_a_signal_to_one_ends_both(reports: list[dict[str, Any]]) -> None:
+    assert reports[0]["ended"] == reports[1]["ended"] == ["SIGTERMException", 2]
+
+
 @pytest.mark.parametrize(
     ("strategy", "rank", "error"),
     [("ddp", 1, "error"), ("ddp_fork", 0, "error"), ("ddp_fork", 1, "none")],

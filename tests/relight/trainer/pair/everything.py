@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -18,6 +19,7 @@ from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
 import relight
+import relight.trainer.signals
 from relight.callbacks import EarlyStopping, ModelCheckpoint
 
 STRATEGY, DIRECTORY = sys.argv[1], Path(sys.argv[2])
@@ -107,6 +109,14 @@ class CountCollectives(relight.Callback):
         self.inside += self.all - self.before
 
 
+class SignalsTheSecond(relight.Callback):
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if batch_idx == 1 and trainer.global_rank == 1:
+            signal.raise_signal(signal.SIGTERM)
+
+
 def trainer(**arguments: Any) -> relight.Trainer:
     return relight.Trainer(
         accelerator="cpu", devices=2, strategy=STRATEGY, logger=False, enable_progress_bar=False,
@@ -170,6 +180,14 @@ def main() -> None:
     unsplit = trainer(max_epochs=1, enable_checkpointing=False, options={"use_distributed_sampler": False})
     unsplit.validate(again, DataLoader(Numbers(3), 1), verbose=False)
     report["unsplit"] = again.seen["val"][-1]
+
+    # A signal to one process ends both, after the same batch.
+    relight.trainer.signals.AGREE_EVERY = 0.0
+    fifth = trainer(max_epochs=1, enable_checkpointing=False, callbacks=[SignalsTheSecond()])
+    try:
+        fifth.fit(again, DataLoader(Numbers(24), 2))
+    except SystemExit as ended:
+        report["ended"] = type(ended).__name__, fifth.global_step
 
     (DIRECTORY / f"{rank}.json").write_text(json.dumps(report))
 
