@@ -253,7 +253,7 @@ def select_path(
         newest = last_hpc_file(trainer.default_root_dir)
         if newest is None:
             raise ValueError(f"{call}: there is no file hpc_ckpt_N.ckpt in {trainer.default_root_dir!r}")
-        return path
+        return newest[1]
     if not given:
         raise ValueError(f"{call} names no file")
     return given
