@@ -34,6 +34,8 @@ def build_parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     parser = argparse.ArgumentParser(
         prog="trainer-upgrade",
+        usage="trainer-upgrade [--check | --diff | --fix-only] [options] PATH …\n"
+        "       trainer-upgrade --explain CODE | --show-settings | --version",
         description="Move a project from PyTorch Lightning 0.7-1.9 to relight, or to Lightning 2.x.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -310,9 +310,13 @@ def _finish(
 
 def _compare(given: argparse.Namespace, settings: Settings, report: Report) -> list[str]:
     """Take known findings out of the report; returns what there is to say of the baseline."""
+    from pathlib import Path
+
     from trainer_upgrade.report.baseline import Baseline
+    from trainer_upgrade.report.fingerprints import relative
 
     path = settings.baseline
+    shown = relative(path, Path.cwd()) if path is not None else ""
     if path is None:
         if given.write_baseline:
             raise UsageError("--write-baseline wants --baseline FILE")
@@ -323,7 +327,7 @@ def _compare(given: argparse.Namespace, settings: Settings, report: Report) -> l
         baseline.write()
         compared = baseline.take_out(report, options.wants)
         report.known = compared.known
-        return [f"{path} was written: {compared.known} findings are known from now on"]
+        return [f"{shown} was written: {compared.known} findings are known from now on"]
     baseline = Baseline.read(path)
     compared = baseline.take_out(report, options.wants)
     report.known = compared.known
@@ -333,8 +337,8 @@ def _compare(given: argparse.Namespace, settings: Settings, report: Report) -> l
     if given.write_baseline:
         baseline.lower(compared.gone)
         baseline.write()
-        return [f"{path} was lowered by {gone}: {sum(baseline.counts.values())} findings are known"]
-    return [f"{gone} of the findings in {path} are gone: lower it with --write-baseline"]
+        return [f"{shown} was lowered by {gone}: {sum(baseline.counts.values())} findings are known"]
+    return [f"{gone} of the findings in {shown} are gone: lower it with --write-baseline"]
 
 
 def _write_report(path: Path, report: Report) -> None:

@@ -77,6 +77,8 @@ class Project:
         self._scanned_roots: set[str] = set()
         # Results of name resolution and class lookup, dropped when a file changes.
         self.memo: dict[object, object] = {}
+        # What is worked out once for the project as it was given.
+        self.extras: dict[str, object] = {}
 
     # Files
 
@@ -118,6 +120,11 @@ class Project:
             data = path.read_bytes()
         return data
 
+    def top(self, path: Path) -> Path | None:
+        """Return the directory with a project's marker (``.git``, ``pyproject.toml`` …) around a file."""
+        found = self._marked_root(str(absolute(path).parent))
+        return Path(found) if found is not None else None
+
     def replace_document(self, path: Path, data: bytes) -> None:
         """Let a file that is no Python module have new contents (not written to disk)."""
         self._overlay[absolute(path)] = data
@@ -132,7 +139,10 @@ class Project:
         if found is None:
             stop = None
             if not any((each / ".git").exists() for each in (directory, *directory.parents)):
-                stop = Path(self._root(str(directory)))
+                # No repository: the project ends at its marker, else where the user stands.
+                marked, here = self._marked_root(str(directory)), Path.cwd()
+                inside = marked is None and directory.is_relative_to(here)
+                stop = here if inside else Path(self._root(str(directory)))
             found = self._pins[directory] = find_pins(directory, stop)
         return found
 
