@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 import torch
 
+from relight.trainer import resume
 from relight.trainer.hooks import Order, call_own_hook
+from relight.trainer.signals import is_slurm_job, last_hpc_file
 from relight.trainer.states import TrainerFn
 from relight.utilities.exceptions import CheckpointLoadError, MisconfigurationException
-from relight.trainer.signals import is_slurm_job, last_hpc_file
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import rank_zero_info, rank_zero_warn
 
@@ -57,8 +59,7 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
     }
     if not weights_only:
         states = {
-            callback.state_key: call_own_hook(trainer, callback, "state_dict")
-            for callback in trainer.callbacks
+            callback.state_key: call_own_hook(trainer, callback, "state_dict") for callback in trainer.callbacks
         }
         checkpoint["callbacks"] = {key: state for key, state in states.items() if state}
         checkpoint["optimizer_states"] = [
@@ -82,6 +83,8 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
     hook = hooks.module("on_save_checkpoint") if weights_only else hooks.bind("on_save_checkpoint")
     if hook is not None:
         hook(checkpoint)
+    if not weights_only and (place := resume.gather(trainer)) is not None:
+        checkpoint[resume.KEY] = place
     return checkpoint
 
 
@@ -322,6 +325,7 @@ def restore_training_state(trainer: Trainer) -> None:
         KeyError: If it holds weights only.
     """
     checkpoint = trainer._loaded_checkpoint
+    trainer.fit_loop.resumed = None
     if not checkpoint:
         return
     precision = trainer.precision_plugin
@@ -334,6 +338,9 @@ def restore_training_state(trainer: Trainer) -> None:
         trainer._active_loop.load_state_dict(loops[f"{fn}_loop"])
     if fn != TrainerFn.FITTING:
         return
+    if (resumed := resume.read(trainer, checkpoint)) is not None:
+        resumed.restore_counts(trainer)
+        trainer.fit_loop.resumed = resumed
     limit = trainer.max_epochs
     if limit not in (None, -1) and trainer.current_epoch > limit:
         raise MisconfigurationException(
@@ -405,14 +412,41 @@ def load_from_checkpoint(
         given_type = checkpoint.get(cls.CHECKPOINT_HYPER_PARAMS_TYPE)
         arguments = {name: AttributeDict(hparams) if isinstance(given_type, str) else hparams}
     arguments = {**arguments, **kwargs}
+    by_cli = arguments.pop("_instantiator", None)
+    class_path = arguments.pop("_class_path", None) if by_cli is not None else None
     if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         arguments = {argument: value for argument, value in arguments.items() if argument in accepted}
-    built = cls(**arguments)
+    built = cls(**arguments) if by_cli is None else _build_by_cli(cls, class_path, arguments, by_cli)
     if not isinstance(built, LightningModule):
         if type(built).__qualname__ in checkpoint:
             built.load_state_dict(checkpoint[type(built).__qualname__])
         return built
     return _load_weights(built, checkpoint, strict, path)
+
+
+def _build_by_cli(cls: Any, class_path: str | None, arguments: dict[str, Any], by: Any) -> Any:
+    """Build an object of hyperparameters that ``LightningCLI`` kept, nested classes among them.
+
+    Raises:
+        ValueError: If the file names a function that is not known to do that, or a class that is not imported:
+            it must not choose what code runs (Lightning #21822).
+    """
+    from relight.core.hparams import INSTANTIATORS
+
+    if by not in INSTANTIATORS:
+        raise ValueError(f"The checkpoint is to be built by {by!r}, which is none of {INSTANTIATORS}")
+    if class_path is not None:
+        module, _, name = class_path.rpartition(".")
+        known = getattr(sys.modules.get(module), name, None)
+        if not (isinstance(known, type) and issubclass(known, cls)):
+            raise ValueError(
+                f"The checkpoint is of the class {class_path!r}, which is not an imported subclass of"
+                f" `{cls.__name__}`: import its module first, if you trust the file."
+            )
+        arguments = {"_class_path": class_path, **arguments}
+    from relight.cli import instantiate_module
+
+    return instantiate_module(cls, arguments)
 
 
 def _load_weights(module: Any, checkpoint: dict[str, Any], strict: bool | None, path: Any) -> Any:

@@ -433,7 +433,11 @@ class ModelCheckpoint(NamedCheckpoint):
     # -- files ----------------------------------------------------------------------------------------------
 
     def _save_checkpoint(self, trainer: Trainer, filepath: str) -> None:
-        trainer.save_checkpoint(filepath, self.save_weights_only)
+        trainer._saver = self
+        try:
+            trainer.save_checkpoint(filepath, self.save_weights_only)
+        finally:
+            trainer._saver = None
         self._last_global_step_saved = trainer.global_step
         self._last_checkpoint_saved = filepath
         if trainer.is_global_zero:

@@ -12,6 +12,7 @@ from relight.trainer.fetch import Fetcher
 from relight.trainer.loop import Loop
 from relight.trainer.progress import BatchProgress, OptimizerProgress, Progress
 from relight.trainer.results import ResultCollection
+from relight.trainer.resume import Resumed
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.trainer.step import AutomaticStep, ManualStep, Step
 from relight.utilities.exceptions import MisconfigurationException, SIGTERMException
@@ -44,6 +45,8 @@ class EpochLoop(Loop):
         self._epoch_validates = False
         self._said_not_yet = False
         self._validated_after = -1  # after how many batches of the run validation ran last
+        self._finished = 0  # after how many batches of the run all that follows a batch was done
+        self._outer_first_batch: bool | None = None  # the connector's, while validation runs
         self._saved_on_batch_end = False  # where the checkpoint was saved: in on_train_batch_end …
         self._saved_between_batches = False  # … or between two batches
 
@@ -108,15 +111,20 @@ class EpochLoop(Loop):
 
     # The epoch
 
-    def run(self, fetcher: Fetcher) -> None:
-        """Run the batches of one epoch."""
-        self._begin(fetcher)
+    def run(self, fetcher: Fetcher, resumed: Resumed | None = None) -> None:
+        """Run the batches of one epoch, or what was left of them when a file was saved."""
+        if resumed is None:
+            self._begin(fetcher)
+        else:
+            self._epoch_validates = self.should_check_val_epoch()
         step, transfer, on_batch_start, on_batch_end = self._bind()
         run_step, automatic = step.run, step.module.automatic_optimization
         trainer, progress, results = self.trainer, self.batch_progress, self.results
         total, current = progress.total, progress.current
         connector, conditions = trainer._logger_connector, trainer._stopping_conditions
 
+        if resumed is not None:
+            self._finish_batch(resumed)
         while not self.done:
             try:
                 if self.restarting and self._epoch_validates and self._validation_is_due():
@@ -178,18 +186,25 @@ class EpochLoop(Loop):
                 self._saved_on_batch_end = self._saved_between_batches = False
                 self.val_loop.saved_in_batch = False
 
-    def _after_batch(self) -> None:
+    def _after_batch(self, resumed: Resumed | None = None) -> None:
         """Validate if it is time to, and count the step."""
         trainer = self.trainer
-        validate = self._epoch_validates and self._validation_is_due()
-        if self._skip_next_val:
-            validate = self._skip_next_val = False
-        if validate:
-            self._validate()
+        if resumed is not None and resumed.moment in ("validation", "validated"):
+            if resumed.moment == "validation":
+                self._validate(resumed)
+        else:
+            validate = self._epoch_validates and self._validation_is_due()
+            if self._skip_next_val:
+                validate = self._skip_next_val = False
+            if validate:
+                if trainer.should_stop and not self.last_batch_reached and not self._validation_is_due(False):
+                    trainer.fit_loop.note_cut()  # a longer run would not validate here
+                self._validate()
         if trainer.lr_scheduler_configs:
             self.update_lr_schedulers("step", plateau=True)
         if trainer.accumulate_grad_batches == 1 or not self.should_accumulate():
             self._batches_that_stepped += 1
+        self._finished = self.batch_progress.total.ready
         if trainer.should_stop:
             for logger in trainer.loggers:
                 logger.save()
@@ -199,18 +214,69 @@ class EpochLoop(Loop):
         if signals.term and not self.last_batch_reached:
             raise SIGTERMException
 
-    def _validate(self) -> None:
+    def _validate(self, resumed: Resumed | None = None) -> None:
         trainer = self.trainer
         connector = trainer._logger_connector
-        connector.flush()  # what training logged must be there for callbacks that monitor it
-        first_batch = connector.first_batch
+        if resumed is None:
+            connector.flush()  # what training logged must be there for callbacks that monitor it
+            self._outer_first_batch = connector.first_batch
         trainer.validating = True
-        if not self.should_accumulate():
+        if resumed is None and not self.should_accumulate():
             trainer._hooks.module("on_validation_model_zero_grad", always=True)()  # type: ignore[union-attr, misc]
-        self.val_loop.run()
+        self.val_loop.run(resumed)
         trainer.training = True
-        connector.first_batch = first_batch
+        connector.first_batch = self._outer_first_batch
         self._validated_after = self.batch_progress.total.ready
+
+    # Going on from a file of ours
+
+    def moment(self) -> str:
+        """Return where the run is, at the last batch that was begun."""
+        current = self.batch_progress.current
+        if current.ready != current.processed:
+            return "in batch"
+        if current.completed != current.processed:
+            return "batch end"  # in the hooks
+        if self.val_loop.phase is not None:
+            return "validation"
+        if self._finished == self.batch_progress.total.ready:
+            return "between batches"
+        return "validated" if self.validated_last_batch else "completed"
+
+    @property
+    def stops_early(self) -> bool:
+        """Whether something other than the end of the data ends the epoch."""
+        trainer = self.trainer
+        if trainer.max_steps != -1 and self.global_step >= trainer.max_steps:
+            return True
+        return trainer.should_stop and trainer.fit_loop.may_stop
+
+    def keeps_gradients(self, within: bool) -> bool:
+        """Whether gradients are kept for the next batch; ``within`` an epoch, or over its end."""
+        step = self.trainer._step
+        if isinstance(step, ManualStep):
+            return step.steps_before == self.manual_progress.total.completed
+        return within and self.batch_progress.current.ready > 0 and self.should_accumulate()
+
+    def _finish_batch(self, resumed: Resumed) -> None:
+        """Do what was left to do after a batch when the file was saved."""
+        trainer, progress = self.trainer, self.batch_progress
+        if resumed.moment in ("in batch", "between batches"):
+            return
+        try:
+            if resumed.moment == "batch end":
+                resumed.run_saver_rest(trainer, "on_train_batch_end", None, None, self.batch_idx)
+                progress.total.completed += 1
+                progress.current.completed += 1
+                automatic = trainer.lightning_module.automatic_optimization
+                if self.results and trainer.loggers and (not automatic or not self.should_accumulate()):
+                    trainer._logger_connector.update_train_step_metrics()
+                for condition in trainer._stopping_conditions:
+                    if condition.should_stop(trainer):
+                        trainer.should_stop = True
+            self._after_batch(resumed)
+        except StopIteration:
+            return
 
     def _bind(self) -> tuple[Step, Any, Any, Any]:
         trainer, hooks = self.trainer, self.trainer._hooks
@@ -337,12 +403,12 @@ class EpochLoop(Loop):
         every = trainer.check_val_every_n_epoch
         return trainer.enable_validation and (every is None or (trainer.current_epoch + 1) % every == 0)
 
-    def _validation_is_due(self) -> bool:
+    def _validation_is_due(self, also_when_stopping: bool = True) -> bool:
         trainer, is_last = self.trainer, self.batch_progress.is_last_batch
         every = trainer.val_check_batch
         if is_last and every == math.inf:
             return True
-        if trainer.should_stop and trainer.fit_loop.may_stop:
+        if also_when_stopping and trainer.should_stop and trainer.fit_loop.may_stop:
             return True
         if trainer._val_check_seconds is not None:
             return time.monotonic() - trainer._last_val_time >= trainer._val_check_seconds

@@ -16,6 +16,7 @@ from relight.trainer.fetch import Fetcher
 from relight.trainer.loop import Loop
 from relight.trainer.progress import BatchProgress
 from relight.trainer.results import ResultCollection
+from relight.trainer.resume import Resumed
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.utilities.combined_loader import CombinedLoader
 from relight.utilities.exceptions import SIGTERMException
@@ -103,6 +104,11 @@ class EvaluationLoop(Loop):
         self._seen: defaultdict[int, int] = defaultdict(int)
         self._last_reload_epoch = -math.inf
         self._modes = ModuleModes()
+        self.phase: str | None = None  # where the run is: batches, epoch_end, end; None: it does not run
+        self._current = 0  # the loader at hand
+        self._before = 0  # how many batches came from the loaders before it
+        #: States of the loaders' own random generators, from a checkpoint.
+        self.generators: list[list[torch.Tensor]] = []
 
     # Facts
 
@@ -126,31 +132,36 @@ class EvaluationLoop(Loop):
 
     # The run
 
-    def run(self) -> list[dict[str, Tensor]]:
-        """Evaluate and return what was logged, one dict a loader."""
+    def run(self, resumed: Resumed | None = None) -> list[dict[str, Tensor]]:
+        """Evaluate, or finish what was being evaluated, and return what was logged, one dict a loader."""
         with no_grad_context(self.trainer, self.inference_mode):
-            return self._run()
+            return self._run(resumed)
 
-    def _run(self) -> list[dict[str, Tensor]]:
+    def _run(self, resumed: Resumed | None) -> list[dict[str, Tensor]]:
         trainer = self.trainer
         self.setup_data()
         if sum(self.max_batches) == 0:
             return []
-        self._begin()
-        self._start()
+        if resumed is not None:
+            self._go_on(resumed)
+            if self.phase != "batches":
+                return self._end(resumed)
+        else:
+            self._begin()
+            self.phase = "batches"
+            self._start()
         fetcher, connector = self.fetcher, trainer._logger_connector
         assert fetcher is not None
         several = self._indexed
         step, transfer, on_batch_start, on_batch_end, takes_batch_idx = self._bind()
-        progress, results = self.batch_progress, self.results
+        progress, results, signals = self.batch_progress, self.results, trainer._signals
         total, current = progress.total, progress.current
-        previous = 0
         while True:
             try:
                 batch, batch_idx, dataloader_idx = next(fetcher)
-                if dataloader_idx != previous:
+                if dataloader_idx != self._current:
                     self._store_outputs()
-                previous = dataloader_idx
+                    self._current, self._before = dataloader_idx, current.ready
                 progress.is_last_batch = fetcher.done
                 if transfer is not None:
                     batch = transfer(batch, dataloader_idx)
@@ -167,15 +178,10 @@ class EvaluationLoop(Loop):
                 current.processed += 1
                 if on_batch_end is not None:
                     on_batch_end(output, batch, batch_idx, *index)
-                connector.on_batch_end(results)
-                total.completed += 1
-                current.completed += 1
-                if not trainer.sanity_checking:
-                    self.has_run = True
-                    if results.logs_steps:
-                        connector.update_eval_step_metrics(results, self._seen[dataloader_idx])
-                    self._seen[dataloader_idx] += 1
-                if trainer.received_sigterm and not progress.is_last_batch:
+                self._finish_batch()
+                if signals.polls:
+                    signals.poll_alone()
+                if signals.term_here and not progress.is_last_batch:
                     raise SIGTERMException
             except StopIteration:
                 break
@@ -184,6 +190,19 @@ class EvaluationLoop(Loop):
                 self.saved_in_batch = False
         self._store_outputs()
         return self._end()
+
+    def _finish_batch(self) -> None:
+        """The hooks of a batch's end ran: count it and take what it logged."""
+        trainer, progress, results = self.trainer, self.batch_progress, self.results
+        connector = trainer._logger_connector
+        connector.on_batch_end(results)
+        progress.total.completed += 1
+        progress.current.completed += 1
+        if not trainer.sanity_checking:
+            self.has_run = True
+            if results.logs_steps:
+                connector.update_eval_step_metrics(results, self._seen[self._current])
+            self._seen[self._current] += 1
 
     def _bind(self) -> tuple[Any, ...]:
         trainer, hooks, name = self.trainer, self.trainer._hooks, f"{self.prefix}_step"
@@ -239,9 +258,20 @@ class EvaluationLoop(Loop):
             for loader in combined.flattened:
                 set_sampler_epoch(loader, trainer.fit_loop.epoch_progress.current.processed)
         combined.limits = self.max_batches
-        self.fetcher = Fetcher(combined, trainer, f"[EvaluationLoop].{self.stage.dataloader_prefix}_next")
+        self._current = self._before = 0
+        self._make_fetcher()
+        assert self.fetcher is not None
         self.fetcher.start()
         self.fetcher.fetched += self.batch_progress.current.ready
+
+    def _make_fetcher(self) -> None:
+        combined = self.combined_loader
+        assert combined is not None
+        name = f"[EvaluationLoop].{self.stage.dataloader_prefix}_next"
+        self.fetcher = Fetcher(combined, self.trainer, name, resumable=self.fn == TrainerFn.FITTING)
+        if self.generators:
+            self.fetcher.set_generators(self.generators)
+            self.generators = []
 
     def _start(self) -> None:
         trainer, prefix = self.trainer, self.prefix
@@ -263,14 +293,36 @@ class EvaluationLoop(Loop):
         connector.epoch_end_reached()
         self._outputs.append(connector.update_eval_epoch_metrics())
 
-    def _end(self) -> list[dict[str, Tensor]]:
+    def _end(self, resumed: Resumed | None = None) -> list[dict[str, Tensor]]:
+        """Run the hooks of the end; what a resumed run had done of it is left out."""
         trainer, prefix = self.trainer, self.prefix
         connector = trainer._logger_connector
-        connector.epoch_end_reached()
-        self.results.dataloader_idx = None
-        trainer._call(f"on_{prefix}_epoch_end")
-        connector.on_epoch_end()
+        outputs: list[dict[str, Tensor]] = []
+        if self.phase == "end" and resumed is not None:
+            resumed.run_saver_rest(trainer, f"on_{prefix}_end")
+        else:
+            if self.phase == "epoch_end" and resumed is not None:
+                resumed.run_saver_rest(trainer, f"on_{prefix}_epoch_end")
+            else:
+                connector.epoch_end_reached()
+                self.results.dataloader_idx = None
+                self.phase = "epoch_end"
+                trainer._call(f"on_{prefix}_epoch_end")
+            outputs = self._report()
+            self.phase = "end"
+            trainer._call(f"on_{prefix}_end")
+        connector.reset_results()
+        self._restore_modes()
+        self.phase = None
+        if self.verbose and trainer.is_global_zero:
+            trainer._print_results(outputs, self.stage)
+        trainer._last_val_time = time.monotonic()
+        return outputs
 
+    def _report(self) -> list[dict[str, Tensor]]:
+        """Send what was logged to the loggers and return it, one dict a loader."""
+        connector = self.trainer._logger_connector
+        connector.on_epoch_end()
         outputs, self._outputs = self._outputs, []
         epoch_metrics = connector.update_eval_epoch_metrics()
         everything: dict[str, Tensor] = {}
@@ -280,13 +332,6 @@ class EvaluationLoop(Loop):
         for loader_outputs in outputs:
             loader_outputs.update(epoch_metrics)
         connector.log_eval_end_metrics(everything)
-
-        trainer._call(f"on_{prefix}_end")
-        connector.reset_results()
-        self._restore_modes()
-        if self.verbose and trainer.is_global_zero:
-            trainer._print_results(outputs, self.stage)
-        trainer._last_val_time = time.monotonic()
         return outputs
 
     def _restore_modes(self) -> None:
@@ -297,6 +342,55 @@ class EvaluationLoop(Loop):
             own()
         else:
             self._modes.restore(self.trainer.lightning_module)
+
+    # Going on from a file of ours
+
+    def position(self) -> dict[str, Any]:
+        """Return where a validation within a fit is, as plain data."""
+        current = self.batch_progress.current
+        return {
+            "phase": self.phase,
+            "batch_end": current.ready == current.processed != current.completed,
+            "loaders": self.fetcher.state_dict(self._before, self._current) if self.fetcher else None,
+            "current": self._current,
+            "before": self._before,
+            "outputs": [dict(outputs) for outputs in self._outputs],
+            "modes": dict(self._modes._modes),
+            "results": self.results.state_dict(),
+            "dataloader_idx": self.results.dataloader_idx,
+        }
+
+    def _go_on(self, resumed: Resumed) -> None:
+        """Bring everything to where the file was saved."""
+        trainer, state, progress = self.trainer, resumed.validation, self.batch_progress
+        assert state is not None
+        assert self.combined_loader is not None
+        self.has_run = True
+        self.phase = state["phase"]
+        self._current, self._before = state["current"], state["before"]
+        self._outputs = [dict(outputs) for outputs in state["outputs"]]
+        self._modes._modes = dict(state["modes"])
+        resumed.restore_results(trainer, self.results, state["results"])
+        self.results.dataloader_idx = state["dataloader_idx"]
+        self.combined_loader.limits = self.max_batches
+        for loader in self.combined_loader.flattened:
+            set_sampler_epoch(loader, trainer.fit_loop.epoch_progress.current.processed)
+        self._make_fetcher()
+        if self.phase != "batches":
+            return
+        connector = trainer._logger_connector
+        if state["batch_end"]:
+            self._finish_batch()
+        elif progress.current.ready != progress.current.completed:
+            undone = progress.current.ready - progress.current.completed
+            for count in (progress.total, progress.current):
+                count.ready -= undone
+                count.started, count.processed = count.ready, count.ready
+            if progress.current.completed == 0:
+                connector.first_batch = None
+        assert self.fetcher is not None
+        self.fetcher.resume(state["loaders"], progress.current.completed - self._before, self._before)
+        resumed.restore_draws(trainer)
 
     # Going on from a checkpoint
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from relight.trainer.epoch_loop import EpochLoop
 from relight.trainer.fetch import Fetcher
 from relight.trainer.loop import Loop
 from relight.trainer.progress import Progress
+from relight.trainer.resume import Resumed, capture
 from relight.trainer.states import RunningStage
 from relight.utilities.combined_loader import CombinedLoader, sized_len
 from relight.utilities.exceptions import MisconfigurationException, SIGTERMException
@@ -40,6 +42,9 @@ class FitLoop(Loop):
         self._loader_states: list[dict[str, Any]] = []
         self._last_reload_epoch = -math.inf
         self._saved_at: str | None = None  # where in an epoch the checkpoint was saved
+        self.phase = "begin"  # where in an epoch the run is: begin, epoch_start, batches, epoch_end, between
+        self.resumed: Resumed | None = None  # where a file of ours was saved, until the run is there again
+        self.cut: dict[str, Any] | None = None  # the state before an epoch was ended early
 
     # Facts
 
@@ -103,25 +108,89 @@ class FitLoop(Loop):
 
     def run(self) -> None:
         """Run epochs until one of the limits, or a wish to stop, ends it."""
+        trainer, resumed = self.trainer, self.resumed
+        self.cut = None
         self.setup_data()
-        if self.done or self.trainer.limit_train_batches == 0:
+        if resumed is None:
+            self.phase, self.epoch_loop.val_loop.phase = "begin", None
+        else:
+            self._end_resumed_epoch(resumed)
+        within = resumed is not None and self._goes_on_within_epoch(resumed)
+        if trainer.limit_train_batches == 0 or (not within and self.done):
+            if resumed is not None:
+                resumed.restore_draws(trainer)
+                self.resumed = None
             return
         self._begin()
         self._start()
-        while not self.done:
+        if resumed is not None:
+            self._go_on(resumed)
+        while within or not self.done:
             try:
-                self._start_epoch()
+                if not within:
+                    self._start_epoch()
                 assert self.fetcher is not None
-                with self.trainer._profile("run_training_epoch"):
-                    self.epoch_loop.run(self.fetcher)
+                self.phase = "batches"
+                with trainer._profile("run_training_epoch"):
+                    self.epoch_loop.run(self.fetcher, resumed if within else None)
                 self._end_epoch()
             except StopIteration:
                 break
             finally:
+                within = False
                 self.on_iteration_done()
                 self._saved_at = None
         self.restarting = False
-        self.trainer._call("on_train_end")
+        trainer._call("on_train_end")
+
+    # Going on from a file of ours
+
+    def _goes_on_within_epoch(self, resumed: Resumed) -> bool:
+        """Whether the epoch in which the file was saved is to be finished.
+
+        One whose last step was the last of the run is, too, unless the run had ended it already.
+        """
+        if resumed.phase != "batches" or self.max_batches == 0:
+            return False
+        limit = self.trainer.max_steps
+        steps = self.epoch_loop.global_step
+        return limit == -1 or steps < limit or (steps == limit and not resumed.cut)
+
+    def _end_resumed_epoch(self, resumed: Resumed) -> None:
+        """Do what is left of an epoch's end in which the file was saved."""
+        if resumed.phase == "epoch_end":
+            resumed.restore_values(self.trainer)
+            resumed.run_saver_rest(self.trainer, "on_train_epoch_end")
+            self._close_epoch()
+
+    def _go_on(self, resumed: Resumed) -> None:
+        """Bring everything to where the file was saved."""
+        trainer = self.trainer
+        assert self.combined_loader is not None
+        resumed.restore_data_counts(trainer)
+        if resumed.phase != "epoch_end":
+            resumed.restore_values(trainer)
+        for loader in self.combined_loader.flattened:
+            set_sampler_epoch(loader, self.epoch_progress.current.processed)
+        resumed.restore_loaders(trainer)
+        resumed.restore_draws(trainer)
+        self.resumed = None
+
+    def note_cut(self) -> None:
+        """The epoch is ended before its last batch: keep the state that a longer run would go on with."""
+        if self.cut is not None or self.trainer.fast_dev_run:
+            return
+        from relight.callbacks import Checkpoint
+
+        # Callbacks that keep files know best which there are, so they are not set back.
+        states = {
+            c.state_key: c.state_dict() for c in self.trainer.callbacks if not isinstance(c, Checkpoint)
+        }
+        self.cut = {
+            **capture(self.trainer),
+            "loops": self.state_dict(loaders=False),
+            "callbacks": copy.deepcopy({key: state for key, state in states.items() if state}),
+        }
 
     def setup_data(self) -> None:
         """Ask for the loader, unless it is there and need not be renewed."""
@@ -142,8 +211,9 @@ class FitLoop(Loop):
             for loader in combined.flattened
         ]
         self._load_loader_states()
-        self.fetcher = Fetcher(combined, trainer, "[FitLoop].train_dataloader_next")
-        self.fetcher.start()
+        self.fetcher = Fetcher(combined, trainer, "[FitLoop].train_dataloader_next", resumable=True)
+        if self.resumed is None:
+            self.fetcher.start()
         length = sized_len(combined)
         self.max_batches = math.inf if length is None else length
         if self.max_batches == 0:
@@ -201,6 +271,8 @@ class FitLoop(Loop):
     def _begin(self) -> None:
         """Set the counters right after a checkpoint was loaded."""
         torch.set_grad_enabled(True)
+        if self.resumed is not None:
+            return
         total = self.epoch_progress.total
         processed, completed = total.started - total.processed, total.processed - total.completed
         started = total.ready - total.started
@@ -226,7 +298,7 @@ class FitLoop(Loop):
 
     def _start(self) -> None:
         trainer = self.trainer
-        if trainer.max_steps == -1:
+        if trainer.max_steps == -1 and self.resumed is None:
             self.epoch_progress.current.completed = self.epoch_progress.current.processed
         if self.epoch_loop.should_check_val_epoch() and trainer.val_dataloaders is None:
             trainer.validating = True
@@ -252,16 +324,25 @@ class FitLoop(Loop):
             return
         if self._saved_at != "start":
             self.epoch_progress.increment_ready()
+        self.phase = "epoch_start"
         self.trainer._call("on_train_epoch_start")
         self.epoch_progress.increment_started()
 
     def _end_epoch(self) -> None:
         trainer = self.trainer
+        if not self.epoch_loop.last_batch_reached and self.epoch_loop.stops_early:
+            self.note_cut()
         connector = trainer._logger_connector
         # Validation took them already; taken again they would replace what it logged under the same name.
         connector.epoch_end_reached(taken=self.epoch_loop.validated_last_batch)
         self.epoch_progress.increment_processed()
+        self.phase = "epoch_end"
         trainer._call("on_train_epoch_end")
+        self._close_epoch()
+
+    def _close_epoch(self) -> None:
+        trainer = self.trainer
+        connector = trainer._logger_connector
         connector.on_epoch_end()
         for condition in trainer._stopping_conditions:
             if condition.should_stop(trainer):
@@ -273,6 +354,7 @@ class FitLoop(Loop):
         connector.update_train_epoch_metrics()
         self.epoch_loop._batches_that_stepped += 1
         self.epoch_progress.increment_completed()
+        self.phase = "between"
         if trainer.received_sigterm:
             raise SIGTERMException
 
@@ -285,10 +367,10 @@ class FitLoop(Loop):
 
     # Saving
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return the progress as a checkpoint of Lightning 2.x stores it."""
+    def state_dict(self, loaders: bool = True) -> dict[str, Any]:
+        """Return the progress as a checkpoint of Lightning 2.x stores it; ``loaders``: with their states."""
         own: dict[str, Any] = {}
-        if self.combined_loader is not None:
+        if self.combined_loader is not None and loaders:
             stateful = [dl for dl in self.combined_loader.flattened if hasattr(dl, "load_state_dict")]
             if states := [loader.state_dict() for loader in stateful]:
                 own["combined_loader"] = states

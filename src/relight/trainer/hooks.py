@@ -48,6 +48,11 @@ HOOK_ORDER: Mapping[str, Order] = MappingProxyType(
 )
 
 
+#: Hooks in which checkpoints are saved: callbacks that do come after the module, too, so that what it did is
+#: in the file and nothing is left out when a run goes on from there.
+CHECKPOINTS_LAST = frozenset({"on_train_batch_end", "on_validation_end"})
+
+
 def _owner_kind(owner: object) -> str | None:
     """Return what a profiler calls ``owner``, ``None`` for something that has no hooks."""
     from relight.callbacks import Callback
@@ -221,7 +226,20 @@ class Hooks:
         module_first = trainer.hook_order.get(name) is Order.MODULE_FIRST
         if trainer._active_profiler is not None:
             return _profiled(trainer, module, name, own, callbacks, module_first)
-        return _straight(trainer, module, name, own, [getattr(c, name) for c in callbacks], module_first)
+        late = _split_late(name, own, callbacks)
+        methods, late_methods = ([getattr(c, name) for c in some] for some in (callbacks, late))
+        return _straight(trainer, module, name, own, methods, module_first, late_methods)
+
+
+def _split_late(name: str, own: Callable[..., Any] | None, callbacks: list[Callback]) -> list[Callback]:
+    """Take from ``callbacks`` those that have the hook after the module, and return them."""
+    from relight.callbacks import Checkpoint
+
+    if own is None or name not in CHECKPOINTS_LAST:
+        return []
+    late: list[Callback] = [callback for callback in callbacks if isinstance(callback, Checkpoint)]
+    callbacks[:] = [callback for callback in callbacks if not isinstance(callback, Checkpoint)]
+    return late
 
 
 def _straight(
@@ -231,10 +249,11 @@ def _straight(
     own: Callable[..., Any] | None,
     methods: list[Callable[..., Any]],
     module_first: bool,
+    late: list[Callable[..., Any]],
 ) -> Callable[..., Any]:
     scope = trainer._scope
 
-    if not methods:
+    if not methods and not late:
         assert own is not None
         only = own
 
@@ -259,6 +278,8 @@ def _straight(
                 method(trainer, module, *args, **kwargs)
             if own is not None and not module_first:
                 result = own(*args, **kwargs)
+            for method in late:
+                method(trainer, module, *args, **kwargs)
             return result
         finally:
             scope.hook = outer
@@ -274,12 +295,14 @@ def _profiled(
     callbacks: list[Callback],
     module_first: bool,
 ) -> Callable[..., Any]:
+    late = _split_late(name, own, callbacks)
     steps: list[tuple[str, Callable[..., Any], bool]] = [
         (profiler_entry(callback, name, "Callback"), getattr(callback, name), True) for callback in callbacks
     ]
     if own is not None:
         entry = profiler_entry(module, name, "LightningModule"), own, False
         steps.insert(0, entry) if module_first else steps.append(entry)
+    steps += [(profiler_entry(c, name, "Callback"), getattr(c, name), True) for c in late]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = None

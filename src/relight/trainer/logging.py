@@ -269,6 +269,25 @@ class LoggerConnector:
             step = loop.batch_progress.current.ready
         return step % every == 0 or trainer.should_stop
 
+    # Going on in another process
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the metrics that are kept, as plain data."""
+        return {
+            "callback": dict(self._callback_metrics),
+            "logged": dict(self._logged_metrics),
+            "progress_bar": dict(self._progress_bar_metrics),
+            "last_fx": self.last_fx,
+            "first_batch": self.first_batch,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take the metrics of another process."""
+        self._callback_metrics = dict(state["callback"])
+        self._logged_metrics = dict(state["logged"])
+        self._progress_bar_metrics = dict(state["progress_bar"])
+        self.last_fx, self.first_batch = state["last_fx"], state["first_batch"]
+
     # Forgetting
 
     def reset_metrics(self) -> None:

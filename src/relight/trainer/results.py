@@ -76,8 +76,8 @@ class Entry:
     """One name logged in one hook, and its value so far."""
 
     __slots__ = (
-        "computed", "dataloader_idx", "epoch_name", "fx", "has_reset", "initial", "metric", "name", "options",
-        "step_name", "step_value", "sync", "value", "weight",
+        "computed", "dataloader_idx", "epoch_name", "fx", "has_reset", "initial", "logged_name", "metric",
+        "name", "options", "step_name", "step_value", "sync", "value", "weight",
     )  # fmt: skip
 
     def __init__(
@@ -94,6 +94,7 @@ class Entry:
             suffix = f"/dataloader_idx_{dataloader_idx}"
         forked = options.on_step and options.on_epoch
         self.fx, self.options, self.dataloader_idx = fx, options, dataloader_idx
+        self.logged_name = name
         self.name = name + suffix
         self.step_name = f"{name}_step{suffix}" if forked else self.name
         self.epoch_name = f"{name}_epoch{suffix}" if forked else self.name
@@ -206,12 +207,12 @@ class ResultCollection(dict[tuple[str, str], Entry]):
         if entry is None:
             entry = self[fx, name] = Entry(fx, name, options, self.dataloader_idx, not is_tensor, sync)
             self.logs_steps = self.logs_steps or options.on_step
-        elif (
-            entry.options is not options and entry.options != options
-        ) or entry.dataloader_idx != self.dataloader_idx:
-            raise MisconfigurationException(
-                f"`self.log({name!r}, ...)` was called twice in `{fx}` with different arguments"
-            )
+        elif entry.options is not options or entry.dataloader_idx != self.dataloader_idx:
+            if entry.options != options or entry.dataloader_idx != self.dataloader_idx:
+                raise MisconfigurationException(
+                    f"`self.log({name!r}, ...)` was called twice in `{fx}` with different arguments"
+                )
+            entry.options = options  # equal, but from a checkpoint
         if not is_tensor:
             entry.update_metric(value)
             return
@@ -258,3 +259,51 @@ class ResultCollection(dict[tuple[str, str], Entry]):
             is_metric = entry.metric is not None
             if (metrics is None or metrics == is_metric) and (fx is None or fx == entry.fx):
                 entry.reset()
+
+    # Going on in another process
+
+    def state_dict(self) -> list[dict[str, Any]]:
+        """Return the values so far, as plain data; a metric object keeps its state itself."""
+        return [
+            {
+                "fx": entry.fx,
+                "key": list(key),
+                "name": entry.logged_name,
+                "options": {**entry.options._asdict(), "sync_dist_group": None},
+                "dataloader_idx": entry.dataloader_idx,
+                "value": entry.value,
+                "weight": entry.weight,
+                "step_value": entry.step_value,
+                "has_reset": entry.has_reset,
+                "is_metric": entry.metric is not None,
+            }
+            for key, entry in self.items()
+            if entry.options.sync_dist_group is None  # a group of processes cannot be written down
+        ]
+
+    def load_state_dict(
+        self,
+        state: list[dict[str, Any]],
+        metric: Callable[[str], Any],
+        sync: Callable[[Tensor, str, Any], Tensor] | None,
+    ) -> None:
+        """Take the values of another process in place of those here.
+
+        Args:
+            state: What :meth:`state_dict` returned.
+            metric: Returns the metric object of the module by its attribute.
+            sync: As for :meth:`log`.
+        """
+        self.clear()
+        for saved in state:
+            options = LogOptions(**saved["options"])
+            is_metric = saved["is_metric"]
+            entry = Entry(saved["fx"], saved["name"], options, saved["dataloader_idx"], is_metric, sync)
+            entry.value, entry.weight = saved["value"], saved["weight"]
+            entry.step_value, entry.has_reset = saved["step_value"], saved["has_reset"]
+            if is_metric:
+                assert options.metric_attribute is not None
+                entry.metric = metric(options.metric_attribute)
+            fx, name = saved["key"]
+            self[fx, name] = entry
+            self.logs_steps = self.logs_steps or options.on_step

@@ -7,8 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -73,6 +72,7 @@ def enter(
     trainer.state.fn, trainer.state.status, trainer.state.stage = fn, TrainerStatus.RUNNING, _STAGES[fn]
     trainer._scope.hook = None
     trainer._validates = None
+    trainer._ends_alone = False
     trainer._backend.model = None
     try:
         work = (trainer, fn, module, loaders, datamodule, ckpt_path, weights_only, provided)
@@ -397,6 +397,9 @@ def _sanity_check(trainer: Trainer) -> None:
     loop, connector = trainer.fit_loop.epoch_loop.val_loop, trainer._logger_connector
     if not trainer.enable_validation or trainer.num_sanity_val_steps <= 0 or loop.restarting:
         return
+    resumed = trainer.fit_loop.resumed
+    if resumed is not None and resumed.phase != "begin":
+        return  # callbacks that count validations would go on with one more than in an unbroken run
     stage = trainer.state.stage
     trainer.sanity_checking = True
     connector.reset_results()
@@ -444,6 +447,7 @@ def _call_teardown(trainer: Trainer, fn: TrainerFn) -> None:
 def _on_exception(trainer: Trainer, error: BaseException) -> None:
     """Tell everyone who wants to know that the run failed."""
     trainer.state.status = TrainerStatus.INTERRUPTED
+    trainer._ends_alone = True
     trainer._scope.hook = None
     with suppress(Exception):  # must not hide what went wrong
         trainer._logger_connector.flush()

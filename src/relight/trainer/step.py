@@ -274,9 +274,11 @@ class ManualStep(Step):
     def __init__(self, trainer: Trainer, loop: EpochLoop) -> None:
         super().__init__(trainer, loop)
         self.lightning_optimizers: list[LightningOptimizer] = trainer._lightning_optimizers
+        self.steps_before = -1  # how many steps were taken before the batch at hand
 
     def run(self, batch: Any, batch_idx: int) -> dict[str, Any]:
         """Run the step; optimizer steps taken in it are counted."""
+        self.steps_before = self.loop.manual_progress.total.completed
         for optimizer in self.lightning_optimizers:
             optimizer._on_before_step, optimizer._on_after_step = self._before, self._after
         outer, self.scope.hook = self.scope.hook, "training_step"

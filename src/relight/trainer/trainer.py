@@ -28,14 +28,23 @@ from relight.trainer.signals import Signals
 from relight.trainer.states import RunningStage, TrainerFn, TrainerState
 from relight.utilities.exceptions import MisconfigurationException
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `relight.cli` reads these annotations
+    from lightning_fabric.accelerators.accelerator import Accelerator
+    from lightning_fabric.plugins import CheckpointIO, ClusterEnvironment, Precision
+    from lightning_fabric.strategies.strategy import Strategy
+
     from relight.callbacks import Callback
     from relight.core.optimizer import LightningOptimizer
     from relight.datamodule import LightningDataModule
+    from relight.loggers.logger import Logger
     from relight.module import LightningModule
+    from relight.plugins import LayerSync
+    from relight.profilers import Profiler
     from relight.trainer.epoch_loop import EpochLoop
     from relight.trainer.step import Step
     from relight.utilities.types import LRSchedulerConfig
+
+    Plugin = Precision | ClusterEnvironment | CheckpointIO | LayerSync
 
 __all__ = ["Trainer"]
 
@@ -67,6 +76,8 @@ class Trainer(TrainerProperties):
     """
 
     hook_order: Mapping[str, Order] = HOOK_ORDER
+    _saver: Callback | None = None  # the callback that saves a checkpoint now
+    _ends_alone = False  # whether this process ends by an exception that others may not have
     #: Whether callbacks get their state from a checkpoint that is validated, tested or predicted with, too.
     restores_callbacks = True
 
@@ -74,15 +85,15 @@ class Trainer(TrainerProperties):
     def __init__(
         self,
         *,
-        accelerator: Any = "auto",
-        strategy: Any = "auto",
+        accelerator: str | Accelerator = "auto",
+        strategy: str | Strategy = "auto",
         devices: list[int] | str | int = "auto",
         num_nodes: int = 1,
-        precision: Any = None,
-        plugins: Any = None,
+        precision: int | str | None = None,
+        plugins: Plugin | list[Plugin] | None = None,
         callbacks: list[Callback | str] | Callback | str | None = None,
-        logger: Any = None,
-        profiler: Any = None,
+        logger: Logger | list[Logger] | bool | None = None,
+        profiler: Profiler | str | None = None,
         default_root_dir: Path | None = None,
         enable_checkpointing: bool | None = None,
         enable_progress_bar: bool | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, repeat
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ class CombinedLoader(Iterable[Item]):
         self._mode = mode
         self._limits: list[int | float] | None = None
         self._iterator: Iterator[Item] | None = None
+        self._consumed: list[bool] = []
 
     @property
     def iterables(self) -> Any:
@@ -78,16 +79,7 @@ class CombinedLoader(Iterable[Item]):
 
     def __iter__(self) -> CombinedLoader:
         """Make the iterators."""
-        # Iterators are made here and now, not at the first batch: each loader draws a seed when it is asked
-        # for one.
-        loaders = self._flattened
-        if self._mode == "sequential":
-            first = iter(loaders[0]) if loaders else iter(())
-            self._iterator = self._sequential(first)
-        elif self._mode != "min_size" and len(loaders) == 1 and self._iterables is loaders[0]:
-            self._iterator = zip(iter(loaders[0]), count(), repeat(0))  # the common case, as fast as can be
-        else:
-            self._iterator = getattr(self, f"_{self._mode}")([iter(loader) for loader in loaders])
+        self._start(self._plain)
         return self
 
     def __next__(self) -> Item:
@@ -95,12 +87,41 @@ class CombinedLoader(Iterable[Item]):
         assert self._iterator is not None
         return next(self._iterator)
 
-    def _sequential(self, first: Iterator[Any]) -> Iterator[Item]:
-        current = first
-        for dataloader_idx in range(len(self._flattened)):
-            if dataloader_idx:
-                current = iter(self._flattened[dataloader_idx])
-            index = 0
+    def _plain(self, loader: int, index: int) -> Iterator[Any]:
+        return iter(self._flattened[loader])
+
+    def _start(
+        self, iterate: Callable[[int, int], Iterator[Any]], index: int = 0, loader: int = 0,
+        consumed: Iterable[bool] = (),
+    ) -> None:  # fmt: skip
+        """Make the iterators with ``iterate(loader, index)`` and go on from a place.
+
+        Args:
+            iterate: Returns an iterator over a loader; ``index`` is that of the batch it begins with.
+            index: The index of the next batch.
+            loader: The loader whose turn it is in mode ``"sequential"``.
+            consumed: Which loaders were gone through to their end, in mode ``"max_size_cycle"``.
+        """
+        # Iterators are made here and now, not at the first batch: each loader draws a seed when it is asked
+        # for one.
+        loaders = self._flattened
+        if self._mode == "sequential":
+            first = iterate(loader, 0) if loaders else iter(())
+            self._iterator = self._sequential(iterate, first, loader, index)
+            return
+        self._consumed = list(consumed) or [False] * len(loaders)
+        if self._mode != "min_size" and len(loaders) == 1 and self._iterables is loaders[0]:
+            self._iterator = zip(iterate(0, 0), count(index), repeat(0))  # the common case, as fast as can be
+        else:
+            mode = getattr(self, f"_{self._mode}")
+            self._iterator = mode(iterate, [iterate(i, 0) for i in range(len(loaders))], index)
+
+    def _sequential(
+        self, iterate: Callable[[int, int], Iterator[Any]], current: Iterator[Any], at: int, index: int
+    ) -> Iterator[Item]:
+        for dataloader_idx in range(at, len(self._flattened)):
+            if dataloader_idx > at:
+                current, index = iterate(dataloader_idx, 0), 0
             while self._limits is None or index < self._limits[dataloader_idx]:
                 try:
                     batch = next(current)
@@ -109,9 +130,10 @@ class CombinedLoader(Iterable[Item]):
                 yield batch, index, dataloader_idx
                 index += 1
 
-    def _max_size_cycle(self, iterators: list[Iterator[Any]]) -> Iterator[Item]:
-        consumed = [False] * len(iterators)
-        index = 0
+    def _max_size_cycle(
+        self, iterate: Callable[[int, int], Iterator[Any]], iterators: list[Iterator[Any]], index: int
+    ) -> Iterator[Item]:
+        consumed = self._consumed
         while True:
             batches = []
             for i, iterator in enumerate(iterators):
@@ -121,13 +143,14 @@ class CombinedLoader(Iterable[Item]):
                     consumed[i] = True
                     if all(consumed):
                         return
-                    iterators[i] = iter(self._flattened[i])
+                    iterators[i] = iterate(i, index)
                     batches.append(next(iterators[i]))
             yield tree_unflatten(batches, self._spec), index, 0
             index += 1
 
-    def _min_size(self, iterators: list[Iterator[Any]]) -> Iterator[Item]:
-        index = 0
+    def _min_size(
+        self, iterate: Callable[[int, int], Iterator[Any]], iterators: list[Iterator[Any]], index: int
+    ) -> Iterator[Item]:
         while True:
             batches = []
             for iterator in iterators:
@@ -138,8 +161,10 @@ class CombinedLoader(Iterable[Item]):
             yield tree_unflatten(batches, self._spec), index, 0
             index += 1
 
-    def _max_size(self, iterators: list[Iterator[Any]]) -> Iterator[Item]:
-        index, nothing = 0, object()
+    def _max_size(
+        self, iterate: Callable[[int, int], Iterator[Any]], iterators: list[Iterator[Any]], index: int
+    ) -> Iterator[Item]:
+        nothing = object()
         while True:
             batches = [next(iterator, nothing) for iterator in iterators]
             if all(batch is nothing for batch in batches):

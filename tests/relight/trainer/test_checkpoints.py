@@ -68,7 +68,7 @@ def test_form_of_the_file(tmp_path: Path) -> None:
     loaded = torch.load(fitted(tmp_path), weights_only=True)
     assert list(loaded) == [
         "epoch", "global_step", "pytorch-lightning_version", "state_dict", "loops", "callbacks",
-        "optimizer_states", "lr_schedulers", "hparams_name", "hyper_parameters",
+        "optimizer_states", "lr_schedulers", "hparams_name", "hyper_parameters", "relight",
     ]  # fmt: skip
     assert loaded["pytorch-lightning_version"] == "2.6.6"
     assert loaded["hyper_parameters"] == {"width": 1, "name": "net"}
