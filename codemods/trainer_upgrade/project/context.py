@@ -315,6 +315,7 @@ class FileContext:
         fix: Fix | Callable[[], Fix | None] | None = None,
         silent: bool | None = None,
         consequence: str | None = None,
+        removed_in: str | None = None,
     ) -> Finding:
         """Make a finding at a node.
 
@@ -325,6 +326,7 @@ class FileContext:
             fix: The fix, or a function that makes it, called only when fixes are wanted.
             silent: Whether old code goes on, meaning something else; what the entry says by default.
             consequence: What the target does then; what the entry says by default.
+            removed_in: The release that took it away; what the entry says by default.
         """
         entry = entry_or_code if isinstance(entry_or_code, Entry) else None
         code = entry.code if entry is not None else str(entry_or_code)
@@ -351,7 +353,7 @@ class FileContext:
             fix=fix,
             silent=silent,
             consequence=(consequence or (consequence_of(entry) if entry else GENERAL)) if silent else "",
-            removed_in=entry.removed_in if entry is not None else None,
+            removed_in=removed_in or (entry.removed_in if entry is not None else None),
         )
 
     def _place(self, node: ast.AST) -> tuple[int, int]:

@@ -86,14 +86,15 @@ def _overview(report: Report) -> Iterator[str]:
     trouble = sum(each.code in TROUBLE for each in left)
     if trouble:
         cards.append(("problems", trouble, "with files or fixes"))
-    yield '<header><h1>trainer-upgrade report</h1><p class="soft">'
-    yield f"trainer-upgrade {escape(__version__)}"
+    about = [f"trainer-upgrade {__version__}"]
     if report.target:
-        yield f"; target {escape(report.target)}"
+        about.append(f"target {report.target}")
     pinned = report.pinned()
     if pinned:
-        yield f"; {escape(' and '.join(pinned))}"
-    yield f"; {report.seen} files looked at</p></header>"
+        about.append(" and ".join(pinned))
+    about.append(f"{report.seen} files looked at")
+    told = escape("; ".join(about))
+    yield f'<header><h1>trainer-upgrade report</h1><p class="soft">{told}</p></header>'
     yield '<main><h2 id="overview">Overview</h2><ul class="cards">'
     for title, number, note in cards:
         yield f'<li><b>{number}</b>{escape(title)}<br><small class="soft">{escape(note)}</small></li>'
@@ -130,7 +131,7 @@ def _tables(report: Report, root: Path) -> Iterator[str]:
         mark = "silent" if code in silent else ""
         link = f'<a href="#list" data-filter="code" data-value="{code}">{code}</a>'
         yield f'<tr><td>{link}</td><td class="number">{codes[code]}</td><td>{mark}</td>'
-        yield f"<td>{escape(messages[code])}</td></tr>"
+        yield f"<td>{_inline(messages[code])}</td></tr>"
     yield '</tbody></table></div><h2 id="files">By file</h2><div class="wide"><table><thead><tr>'
     yield _heads("File", "Findings*", "Silent*", "Automatic*", "To look at*", "By hand*")
     yield "</tr></thead><tbody>"

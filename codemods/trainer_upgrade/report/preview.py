@@ -58,7 +58,8 @@ def preview(finding: Finding, lines: LineIndex | None) -> list[Preview]:
             after = apply_edits(before, inside)
         except ValueError:
             return []
-        found.append(Preview(first, before.splitlines(), after.splitlines()))
+        if after != before:  # an edit may only hold its place
+            found.append(Preview(first, before.splitlines(), after.splitlines()))
     return found
 
 

@@ -75,7 +75,7 @@ class ImportUses:
             if moved_with_root and not waits(reference, self._base(bound, imports)):
                 return  # the fix of the import does it
             if not moved_with_root:
-                yield file.finding(fact.code, reference.node, fact.advice)
+                yield file.finding(fact.code, reference.node, fact.advice, removed_in=fact.removed_in)
                 return
         elif not stays and not here:
             return  # the package itself moves, and the fix of its import takes its uses along
@@ -85,10 +85,10 @@ class ImportUses:
                 "write the plain type",
                 (file.edit(reference.node, REMOVABLE[reference.dotted]),),
             )
-            yield file.finding(fact.code, reference.node, fact.advice, fix)
+            yield file.finding(fact.code, reference.node, fact.advice, fix, removed_in=fact.removed_in)
             return
         if fact.new is None or fact.applicability is Applicability.MANUAL:
-            yield file.finding(fact.code, reference.node, fact.advice)
+            yield file.finding(fact.code, reference.node, fact.advice, removed_in=fact.removed_in)
             return
         base = bound.path if file.target is Target.LIGHTNING or here else self._base(bound, imports)
         text, requests = imports.write(fact.new, bound, base, bound.local)
@@ -99,7 +99,12 @@ class ImportUses:
             edits += spawning(reference.node, file)
         fix = Fix(fact.applicability, f"write `{text}`", tuple(edits), requests)
         yield file.finding(
-            fact.code, reference.node, fact.advice, fix, silent=fact.status == "changed_meaning"
+            fact.code,
+            reference.node,
+            fact.advice,
+            fix,
+            silent=fact.status == "changed_meaning",
+            removed_in=fact.removed_in,
         )
 
     def _base(self, bound: Bound, imports: Imports) -> str:

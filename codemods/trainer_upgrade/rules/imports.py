@@ -124,7 +124,7 @@ class ImportRule:
         ]
         for move in moves:
             if move.how is MANUAL:
-                yield file.finding(move.fact.code, node, move.fact.advice)
+                yield file.finding(move.fact.code, node, move.fact.advice, removed_in=move.fact.removed_in)
         for how in (SAFE, UNSAFE):
             mine = [move for move in moves if move.how is how]
             if not mine:
@@ -138,6 +138,7 @@ class ImportRule:
                     move.fact.advice,
                     fix,
                     silent=move.fact.status == "changed_meaning",
+                    removed_in=move.fact.removed_in,
                 )
 
     @on(ast.Import)
@@ -247,7 +248,10 @@ class ImportRule:
         if fact is None or fact.status == "kept" or file.in_try_import(node):
             return
         yield file.finding(
-            fact.code, node, f"`from {node.module} import *`: name what is used, then upgrade it"
+            fact.code,
+            node,
+            f"`from {node.module} import *`: name what is used, then upgrade it",
+            removed_in=fact.removed_in,
         )
 
     # import …
@@ -280,7 +284,7 @@ class ImportRule:
         if move.how is not MANUAL and file.fixing and move.path is not None:
             edits = [rewrite_import(file, node, {alias: (move.path, alias.asname)}), *move.edits]
             fix = Fix(move.how, f"import {move.path}", tuple(sorted(edits)), tuple(move.requests))
-        yield file.finding(fact.code, node, fact.advice, fix)
+        yield file.finding(fact.code, node, fact.advice, fix, removed_in=fact.removed_in)
 
     def _root(
         self, alias: ast.alias, node: ast.Import, bound: Bound, file: FileContext, imports: Imports
@@ -302,15 +306,22 @@ class ImportRule:
             return
         made = self._root_fix(bound, file, imports)
         if made is None:
-            yield file.finding(fact.code, node, fact.advice)
+            yield file.finding(fact.code, node, fact.advice, removed_in=fact.removed_in)
             return
         fix, changed = made
-        yield file.finding(fact.code, node, fact.advice, fix)
+        yield file.finding(fact.code, node, fact.advice, fix, removed_in=fact.removed_in)
         if node is bound.aliases[0][0]:
             for each in changed:
                 if each.fact is not None and each.fact.code != ROOT_ONLY:
                     silent = each.fact.status == "changed_meaning"
-                    yield file.finding(each.fact.code, each.node, each.fact.advice, fix, silent=silent)
+                    yield file.finding(
+                        each.fact.code,
+                        each.node,
+                        each.fact.advice,
+                        fix,
+                        silent=silent,
+                        removed_in=each.fact.removed_in,
+                    )
 
     def _root_fix(
         self, bound: Bound, file: FileContext, imports: Imports

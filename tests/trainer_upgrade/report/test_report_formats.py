@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
@@ -259,6 +261,34 @@ def test_the_page_stands_alone(project: Path, capsys: pytest.CaptureFixture[str]
     assert "&lt;script&gt;alert(1)" in text
     assert "Content-Security-Policy" in text
     assert "accelerator=&quot;gpu&quot;, devices=2" in text
+
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+def test_the_page_works_in_a_browser(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    number = len(listed(capsys))
+    (project / "page.html").write_text(shown(capsys, "html"), encoding="utf-8")
+    done = subprocess.run(
+        [
+            str(BROWSER),
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={project / 'profile'}",
+            "--dump-dom",
+            (project / "page.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=True,
+    )
+    # The policy lets the script run, which shows the filters and counts.
+    assert f">{number} findings</p>" in done.stdout
+    assert re.search(r'<form [^>]*id="filters"(?![^>]*hidden)[^>]*>', done.stdout)
 
 
 def test_the_page_of_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

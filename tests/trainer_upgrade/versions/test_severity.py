@@ -52,6 +52,15 @@ def test_the_pin_decides_what_is_an_error(
     assert [(each.code, each.severity) for each in found] == [("TRU101", expected)]
 
 
+@pytest.mark.parametrize(
+    ("pin", "expected"), [("1.4.9", Severity.WARNING), ("1.5.0", Severity.ERROR), ("2.0", Severity.ERROR)]
+)
+def test_imports_know_when_they_left(tmp_path: Path, pin: str, expected: Severity) -> None:
+    # The module left in 1.5 for torchmetrics.
+    found = check(tmp_path, "from pytorch_lightning.metrics import Accuracy\n", f"pytorch-lightning=={pin}")
+    assert [each.severity for each in found] == [expected]
+
+
 NEW = {
     "precision": ('pl.Trainer(precision="16-mixed")\n', '`precision="16-mixed"` came in 2.0'),
     "an argument": ("pl.Trainer(barebones=True)\n", "`barebones` came in 2.0"),
