@@ -53,7 +53,7 @@ def log_returned(module: Any, output: Mapping[str, Any], *, epoch: bool) -> None
             name,
             value,
             prog_bar=name in shown,
-            logger=name in logged,
+            logger=name in logged and bool(module.trainer.loggers),
             on_step=not epoch,
             on_epoch=epoch,
             add_dataloader_idx=False,

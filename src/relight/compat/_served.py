@@ -35,6 +35,10 @@ ADAPTED: dict[str, str] = {
         for name in ("CometLogger", "NeptuneLogger", "WandbLogger")
     },
     **{
+        f"relight.cli.{name}": f"{_HERE}._cli:{name}"
+        for name in ("LightningArgumentParser", "LightningCLI", "SaveConfigCallback")
+    },
+    **{
         f"relight.profilers.{name}": f"{_HERE}._profilers:{name}"
         for name in ("AdvancedProfiler", "PyTorchProfiler", "SimpleProfiler")
     },
@@ -75,6 +79,8 @@ _BY_NAME: dict[str, str] = {
         for kind in ("CALLBACK", "DATAMODULE", "LOGGER", "LR_SCHEDULER", "MODEL", "OPTIMIZER")
     },
     "pl_legacy_patch": f"{_HERE}._old_tools:no_patch",
+    "SignalConnector": f"{_HERE}._private:SignalConnector",
+    "_SignalConnector": f"{_HERE}._private:SignalConnector",
 }  # fmt: skip
 
 #: Legacy path → compat's own object.
