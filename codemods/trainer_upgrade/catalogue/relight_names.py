@@ -63,6 +63,21 @@ _OBJECTS: dict[str, str] = {
         "SimpleProfiler",
     ),
     **_same("profilers.pytorch.", "RegisterRecordFunction"),
+    **_same(
+        "cli.",
+        "ArgsType",
+        "LRSchedulerCallable",
+        "LRSchedulerType",
+        "LRSchedulerTypeTuple",
+        "LRSchedulerTypeUnion",
+        "LightningArgumentParser",
+        "LightningCLI",
+        "OptimizerCallable",
+        "ReduceLROnPlateau",
+        "SaveConfigCallback",
+        "instantiate_class",
+        "instantiate_module",
+    ),
     **_same("plugins.", "LayerSync", "TorchSyncBatchNorm"),
     **_same("trainer.states.", "RunningStage", "TrainerFn", "TrainerState", "TrainerStatus"),
     **_same(
@@ -93,7 +108,7 @@ _OBJECTS: dict[str, str] = {
 
 _MODULES: dict[str, str] = {
     "lightning.pytorch": "relight",
-    **_same("", "callbacks", "loggers", "plugins", "profilers", "trainer", "utilities"),
+    **_same("", "callbacks", "cli", "loggers", "plugins", "profilers", "trainer", "utilities"),
     **_same(
         "callbacks.",
         "callback",

@@ -6,7 +6,9 @@ import copy
 import inspect
 import types
 from argparse import Namespace
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -14,7 +16,26 @@ from torch import nn
 
 from relight.utilities.rank_zero import rank_zero_warn
 
-__all__ = ["AttributeDict", "HyperparametersMixin"]
+__all__ = ["INSTANTIATORS", "AttributeDict", "HyperparametersMixin", "given_hyperparameters"]
+
+#: What a checkpoint calls the function that makes its module of nested hyperparameters: Lightning's names, so
+# that files go both ways, and relight's own.
+INSTANTIATORS = (
+    "lightning.pytorch.cli.instantiate_module",
+    "pytorch_lightning.cli.instantiate_module",
+    "relight.cli.instantiate_module",
+)
+_given: ContextVar[tuple[Any, dict[str, Any]] | None] = ContextVar("given_hyperparameters", default=None)
+
+
+@contextmanager
+def given_hyperparameters(cls: Any, hparams: Mapping[str, Any]) -> Iterator[None]:
+    """Within ``with``, let an object of ``cls`` save these hyperparameters instead of its arguments."""
+    token = _given.set((cls, {**hparams, "_instantiator": INSTANTIATORS[0]}))
+    try:
+        yield
+    finally:
+        _given.reset(token)
 
 
 class AttributeDict(dict[str, Any]):
@@ -40,6 +61,11 @@ class AttributeDict(dict[str, Any]):
         width = max((len(str(name)) for name in self), default=0) + 3
         quoted = {f'"{name}":': self[name] for name in sorted(self)}
         return "\n".join(f"{name:<{width}} {value}" for name, value in quoted.items())
+
+
+def _is_for(cls: Any, instance: object) -> bool:
+    # jsonargparse makes a class of a function, which then makes an object of a base.
+    return not isinstance(cls, type) or isinstance(instance, cls) or issubclass(cls, type(instance))
 
 
 class HyperparametersMixin:
@@ -68,7 +94,12 @@ class HyperparametersMixin:
         if len(args) == 1 and not isinstance(args[0], str) and not args[0]:
             return  # an empty collection
         instance: Any = self
-        if is_dataclass(instance):
+        configured = _given.get()
+        if configured is not None and not _is_for(configured[0], self):
+            configured = None  # another object, made within that one's `__init__`
+        if configured is not None:
+            given = dict(configured[1])
+        elif is_dataclass(instance):
             given = {f.name: getattr(instance, f.name) for f in fields(instance) if f.init}
         else:
             current = frame or inspect.currentframe().f_back  # type: ignore[union-attr]

@@ -104,8 +104,6 @@ def test_a_name_without_a_twin_says_what_became_of_it(statement: str, text: str)
         ("loggers.LitLogger", "TRU333"),
         ("callbacks.QuantizationAwareTraining", "torch.ao.quantization"),
         ("strategies.DataParallelStrategy", "ddp"),
-        ("utilities.cli.LightningCLI", "LightningCLI"),
-        ("cli.ArgsType", "TRU3"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")
