@@ -76,6 +76,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="write out defaults that have changed",
     )
     what.add_argument(
+        "--annotate",
+        action="store_true",
+        help="mark what is left with `# TODO(trainer-upgrade TRU…)`; marks of what is done go",
+    )
+    what.add_argument(
         "--allow-dirty", action="store_true", help="rewrite files that have changes git does not know"
     )
 

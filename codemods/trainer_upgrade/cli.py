@@ -143,6 +143,8 @@ def _consistent(given: argparse.Namespace) -> None:
         raise UsageError("the path - stands alone")
     if given.stdin_filename and given.paths != ["-"]:
         raise UsageError("--stdin-filename goes with the path -")
+    if given.annotate and given.check:
+        raise UsageError("--annotate changes files: it goes without --check")
     if given.config and given.isolated:
         raise UsageError("--config and --isolated do not go together")
     if given.diff and given.output_format not in (None, *LINES):
@@ -229,6 +231,7 @@ def _options(given: argparse.Namespace, settings: Settings) -> Options:
             PathCodes(pattern.root, pattern.text, codes) for pattern, codes in settings.per_file_ignores
         ),
         noqa=not given.ignore_noqa,
+        annotate=given.annotate,
     )
 
 

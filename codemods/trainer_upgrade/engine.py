@@ -23,6 +23,7 @@ from trainer_upgrade.project.index import Project
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.rules import load
 from trainer_upgrade.rules.registry import Rule, RuleError, run_rules
+from trainer_upgrade.sources.annotate import MARK, annotate
 from trainer_upgrade.sources.files import write_atomically
 from trainer_upgrade.sources.imports import add_imports, remove_imports
 from trainer_upgrade.sources.kinds import Kind, kind_of
@@ -69,6 +70,7 @@ class Options:
         strict: Whether a rule that raises ends the run (for tests); else the file is left as it is.
         per_file_ignores: Codes not to report in some files.
         noqa: Whether ``# noqa`` counts.
+        annotate: Whether an upgrade marks what is left with comments.
     """
 
     unsafe: bool = False
@@ -78,6 +80,7 @@ class Options:
     strict: bool = False
     per_file_ignores: tuple[PathCodes, ...] = ()
     noqa: bool = True
+    annotate: bool = False
 
     def wants(self, code: str, *, silent: bool = False) -> bool:
         """Whether a code is reported: the longest of the codes given that fits decides.
@@ -266,11 +269,30 @@ class Engine:
             for path in left:
                 if any(self._may(path, finding) for finding in results[path].findings):
                     self._unsettled(path, results[path])
+        if self.options.annotate:
+            for path in self.project.files:
+                self._annotate(path, results[path])
         # Last, as they follow what the code has become.
         for path in self.project.documents:
             results[path] = FileResult(self._shown(path))
             self._documents.upgrade(path, results[path])
         return list(results.values())
+
+    def _annotate(self, path: Path, result: FileResult) -> None:
+        """Mark what is left in a file with comments, and take those away whose finding is gone."""
+        if result.failed or not result.after or not (result.findings or MARK in result.after):
+            return
+        source = self.project.module(path).source
+        left = [each for each in result.findings if each.code not in (SYNTAX_ERROR, UNREADABLE, NOT_APPLIED)]
+        text = annotate(source.text, left, _newline(source.text))
+        if text == source.text or error_of(text) is not None:
+            return
+        try:
+            result.after = source.encode(text)
+        except UnicodeEncodeError:
+            return  # the file's encoding lacks a character of a message
+        self.project.replace(path, result.after)
+        self._look(path, result, again=True)
 
     def write(self, result: FileResult) -> bool:
         """Write a file that changed; a failure becomes a finding of the file.
@@ -337,7 +359,8 @@ class Engine:
         module = self.project.module(path)
         shown = result.path
         try:
-            if not self.project.relevant(path) and not may_suppress(module.data):
+            marked = may_suppress(module.data) or (self.options.annotate and MARK in module.data)
+            if not marked and not self.project.relevant(path):
                 if not again:
                     module.release()
                 # The last trace of Lightning may have gone with the fixes.

@@ -117,16 +117,17 @@ def _finding(
         or ("TRU224" if kind == "LightningModule" else "TRU272")
     )
     silent = bool(function.args.defaults)
+    then = f"2.x passes nothing: `{parameter.arg}` keeps its default, without an error"
     message = f"`{function.name}` is given no `{parameter.arg}`"
     if not read:
         edits = _dropped(kind, function, file)
         fix = Fix(Applicability.SAFE, f"drop `{parameter.arg}`", tuple(edits)) if edits is not None else None
-        return file.finding(entry, function, message, fix, silent=silent)
+        return file.finding(entry, function, message, fix, silent=silent, consequence=then)
     if stage is None:
         message += (
             ": read `trainer.predict_loop.predictions`, which is flat (no list a loader) with one loader"
         )
-        return file.finding(entry, function, message, silent=silent)
+        return file.finding(entry, function, message, silent=silent, consequence=then)
     message += f": collect the outputs in `{stage.batch_end}`"
     try:
         if kind == "LightningModule":
@@ -134,8 +135,8 @@ def _finding(
         else:
             fix = _callback_fix(info, function, parameter, stage, file)
     except (Unfit, ValueError) as error:
-        return file.finding(entry, function, f"{message} ({error})", silent=silent)
-    return file.finding(entry, function, message, fix, silent=silent)
+        return file.finding(entry, function, f"{message} ({error})", silent=silent, consequence=then)
+    return file.finding(entry, function, message, fix, silent=silent, consequence=then)
 
 
 def _dropped(kind: str, function: Function, file: FileContext) -> list[Edit] | None:

@@ -49,6 +49,9 @@ __all__ = ["LogDicts"]
 _KEYS = ("log", "progress_bar")
 
 
+_DROPPED = "2.x drops them without an error: nothing is logged"
+
+
 @rule("log-dicts")
 class LogDicts:
     """Returned dicts with ``log`` and ``progress_bar``."""
@@ -88,9 +91,11 @@ def _finding(
     try:
         edits = _edits(info, function, statement, value, step, file)
     except (Unfit, ValueError) as error:
-        return file.finding(entry or "TRU200", statement, f"{message} ({error})", silent=True)
+        return file.finding(
+            entry or "TRU200", statement, f"{message} ({error})", silent=True, consequence=_DROPPED
+        )
     fix = Fix(Applicability.UNSAFE, "log them", tuple(edits))
-    return file.finding(entry or "TRU200", statement, message, fix, silent=True)
+    return file.finding(entry or "TRU200", statement, message, fix, silent=True, consequence=_DROPPED)
 
 
 def _edits(

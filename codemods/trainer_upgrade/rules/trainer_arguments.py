@@ -159,7 +159,7 @@ class _Work:
         file, found = self.file, self.found
         for node in found.positional:
             yield file.finding(
-                _code("kwargs"), node, "positional arguments of the Trainer: name them, 2.x has another order"
+                _code("kwargs"), node, "positional arguments of the Trainer: name them, 2.x takes none"
             )
         merged = self.translate(set(self.cases))
         if merged is None:
@@ -290,9 +290,9 @@ class _Work:
         """Positional arguments get their name."""
         for given in self.found.given:
             if given.positional and given.name in self.cases:
-                message = f"the position of `{given.name}` is that of another argument in 2.x: name it"
+                message = f"`{given.name}` is given by its position, which 2.x refuses: name it"
                 fix = fixes.get(SAFE) or fixes.get(UNSAFE)
-                yield self.file.finding(_code(given.name), given.node, message, fix)
+                yield self.file.finding(_code(given.name), given.node, message, fix, silent=False)
 
     def _told(self, name: str, message: str, fix: Fix | None, *, silent: bool = False) -> Finding:
         given = self.found.get(name)

@@ -135,3 +135,28 @@ def test_the_consequence_is_part_of_the_text(tmp_path: Path) -> None:
     (found,) = check(tmp_path, "class Log(pl.Callback):\n    def on_batch_end(self, t, m): print()\n")
     assert found.silent
     assert found.text.endswith("[silent: 2.x never calls it and raises no error]")
+
+
+def test_under_a_pin_of_1_x_a_trainer_without_devices_is_told(tmp_path: Path) -> None:
+    (found,) = check(tmp_path, "pl.Trainer(max_epochs=1)\n", "pytorch-lightning==1.9.5")
+    assert (found.code, found.silent) == ("TRU108", True)
+    assert found.text.endswith("[silent: 2.x takes all accelerators it finds, without an error]")
+    assert str(found.applicability) == "unsafe"
+    assert check(tmp_path, "pl.Trainer(max_epochs=1)\n", "pytorch-lightning>=2") == []
+    assert check(tmp_path, "pl.Trainer(max_epochs=1, accelerator='cpu')\n", "pytorch-lightning==1.9.5") == []
+
+
+SILENT = {
+    "a callback's state": "class C(pl.Callback):\n    def on_save_checkpoint(self, t, m, c):\n        return {'a': 1}\n",
+    "the optimizer's step": "class N(pl.LightningModule):\n    def optimizer_step(self, e, b, o, i, c):\n        o.step(closure=c)\n",
+    "a log dictionary": "class N(pl.LightningModule):\n    def training_step(self, batch, i):\n        return {'loss': 1, 'log': {'a': 1}}\n",
+    "outputs=None": "class N(pl.LightningModule):\n    def on_train_epoch_end(self, outputs=None):\n        print(outputs)\n",
+    "a dead hook": "class N(pl.LightningModule):\n    def on_epoch_end(self):\n        print()\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SILENT.values(), ids=SILENT)
+def test_what_breaks_in_silence_says_what_happens(tmp_path: Path, source: str) -> None:
+    found = [each for each in check(tmp_path, source) if each.silent]
+    assert len(found) == 1
+    assert found[0].consequence != GENERAL
