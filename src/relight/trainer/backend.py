@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader
 
 from relight.plugins.layer_sync import LayerSync
+from relight.trainer.fabric import make_fabric
 from relight.trainer.signals import is_slurm_job
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.types import GradClipAlgorithmType
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from relight.module import LightningModule
 
-__all__ = ["Backend"]
+__all__ = ["Backend", "handles_scaling"]
 
 
 class Backend:
@@ -42,7 +43,6 @@ class Backend:
     def __init__(
         self, accelerator: Any, strategy: Any, devices: Any, num_nodes: int, precision: Any, plugins: Any
     ) -> None:
-        from lightning_fabric import Fabric
         from lightning_fabric.plugins import ClusterEnvironment, Precision
         from lightning_fabric.plugins.environments.slurm import SLURMEnvironment
         from lightning_fabric.strategies.single_device import SingleDeviceStrategy
@@ -55,7 +55,7 @@ class Backend:
             raise MisconfigurationException(f"More than one plugin for layers was given: {layer_syncs}")
         self.layer_sync = layer_syncs[0] if layer_syncs else None
         others = [plugin for plugin in given if not isinstance(plugin, LayerSync)]
-        self.fabric: Fabric = Fabric(
+        self.fabric = make_fabric(
             accelerator=accelerator, strategy=strategy, devices=devices, num_nodes=num_nodes,
             precision=precision, plugins=others or None,
         )  # fmt: skip
@@ -213,6 +213,11 @@ class Backend:
 
         if value <= 0:
             return
+        if self.scaler is not None and handles_scaling(optimizer):
+            raise RuntimeError(
+                f"`{type(optimizer).__name__}` unscales gradients within its step, so they cannot be clipped"
+                " before it: make it without `fused=True`, or do not clip"
+            )
         if not (self.single_device or isinstance(self.strategy, DDPStrategy)):
             limit = {"clip_val": value} if algorithm is GradClipAlgorithmType.VALUE else {"max_norm": value}
             self.fabric.clip_gradients(self.model, optimizer, **limit)  # type: ignore[arg-type]
@@ -255,6 +260,11 @@ class Backend:
         if ready.sampler is not before and hasattr(ready.sampler, "shuffle"):
             ready.sampler.shuffle = shuffle
         return ready
+
+
+def handles_scaling(optimizer: Optimizer) -> bool:
+    """Whether the optimizer takes scaled gradients and unscales them itself, as fused ones do."""
+    return bool(getattr(optimizer, "_step_supports_amp_scaling", False))
 
 
 def _leave_processes() -> None:

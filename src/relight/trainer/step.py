@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.optim import LBFGS, Optimizer
 
 from relight.core.optimizer import LightningOptimizer, _nothing
+from relight.trainer.backend import handles_scaling
 from relight.trainer.hooks import _call, profiler_entry
 from relight.trainer.optimizers import NoOptimizer
 from relight.utilities.exceptions import MisconfigurationException
@@ -109,18 +110,17 @@ class Step:
                 self.before_optimizer_step(optimizer)
                 return result
 
-            with (
-                self.trainer._profile(f"{self.strategy_entry}.optimizer_step") if self.profiled else _NOTHING
-            ):
+            with self._strategy_profile("optimizer_step"):
                 return optimizer.step(closure=closure_and_hooks, **kwargs)
         if isinstance(optimizer, LBFGS):
             raise MisconfigurationException("LBFGS and scaled gradients (half precision) do not go together")
         result = closure()
-        if not getattr(optimizer, "_step_supports_amp_scaling", False):
+        skipped = self.module.automatic_optimization and result is None  # there are no new gradients
+        if not skipped and not handles_scaling(optimizer):
             scaler.unscale_(optimizer)
         self.before_optimizer_step(optimizer)
-        if self.module.automatic_optimization and result is None:
-            return None  # the step was skipped
+        if skipped:
+            return None
         output = scaler.step(optimizer, **kwargs)
         scaler.update()
         return output
