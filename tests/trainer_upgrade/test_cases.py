@@ -17,9 +17,7 @@ CASES = Path(__file__).parents[1] / "cases"
 CHECK = re.compile(r"^- (gone|has|keep): `([^`]*)`", re.MULTILINE)
 
 # Cases whose checks are not all met yet, each with what is missing.
-PENDING: dict[str, str] = {
-    "hydra_trainer": "configuration files are a later issue",
-}
+PENDING: dict[str, str] = {}
 
 # What only run-time translation can do: relight.compat brings it, Lightning has nothing of the kind.
 COMPAT: dict[str, str] = {

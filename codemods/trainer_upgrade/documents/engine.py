@@ -36,6 +36,13 @@ class DocumentEngine:
         self.options = options
         self._rejected: set[tuple[Path, object]] = set()
 
+    def prepare(self) -> None:
+        """Look at how the code uses configurations, before the code is upgraded."""
+        if any(kind_of(path) is Kind.CONFIG for path in self.project.documents):
+            from trainer_upgrade.documents.config_index import index_of
+
+            index_of(self.project)
+
     def check(self, path: Path, result: FileResult, *, fixing: bool = True) -> None:
         """Look at one file; what is found goes into the result."""
         source = self._read(path, result)
@@ -207,6 +214,10 @@ def _checker(document: Document) -> Checker:
         from trainer_upgrade.documents.notebooks import check_notebook
 
         return check_notebook
+    if document.kind is Kind.CONFIG:
+        from trainer_upgrade.documents.configs import check_config
+
+        return check_config
     return lambda document: iter(())
 
 
@@ -216,6 +227,10 @@ def _error(path: Path, text: str) -> str | None:
         from trainer_upgrade.documents.notebooks import notebook_error
 
         return notebook_error(text)
+    if kind_of(path) is Kind.CONFIG:
+        from trainer_upgrade.documents.configs import config_error
+
+        return config_error(text, path.suffix)
     return None
 
 

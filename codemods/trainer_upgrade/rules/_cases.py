@@ -25,7 +25,7 @@ from trainer_upgrade.rules._expressions import (
     test_of,
 )
 
-__all__ = ["Cases", "cases_of", "instance_name"]
+__all__ = ["Cases", "cases_of", "instance_name", "passed_on"]
 
 _COUNTS = frozenset({"gpus", "num_processes", "tpu_cores", "num_tpu_cores", "ipus"})
 # Arguments that the old releases asked for truth only.
@@ -235,7 +235,7 @@ def _at_run_time(name: str, node: ast.expr, text: str, file: FileContext, target
         return Cases([({}, Instance(label, text))]) if label is not None else None
     if name in _OBJECTS:
         return _object(name, node, text, file, known, twice)
-    return _passed_on(name, text, known, target)
+    return passed_on(name, text, known, target)
 
 
 def _is_bool(known: Known | None) -> bool:
@@ -312,7 +312,8 @@ def _elements(node: ast.expr, file: FileContext) -> list[ast.expr] | None:
     return None
 
 
-def _passed_on(name: str, text: str, known: Known | None, target: Target) -> Cases | None:
+def passed_on(name: str, text: str, known: Known | None, target: Target) -> Cases | None:
+    """Return the cases of an argument whose value does not matter, or ``None`` where it does."""
     if name in ("num_nodes", "nb_gpu_nodes", "devices", "gradient_clip_val", "accumulate_grad_batches"):
         return Cases([({}, MarkedInt(text))])
     if name == "gradient_clip_algorithm":
