@@ -59,7 +59,8 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
     }
     if not weights_only:
         states = {
-            callback.state_key: call_own_hook(trainer, callback, "state_dict") for callback in trainer.callbacks
+            callback.state_key: call_own_hook(trainer, callback, "state_dict")
+            for callback in trainer.callbacks
         }
         checkpoint["callbacks"] = {key: state for key, state in states.items() if state}
         checkpoint["optimizer_states"] = [
@@ -181,6 +182,16 @@ def load(
             f" `torch.serialization.add_safe_globals([{names[0].rpartition('.')[2]}])`)."
         ) from error
     return migrate(loaded)
+
+
+def is_of_saver(path: PathLike, saver: tuple[int, str], step: int) -> bool:
+    """Whether a file was saved by this callback (its index), in this hook, at this step."""
+    try:
+        found = load(path)
+    except Exception:  # whatever it is, it is not ours
+        return False
+    place = found.get(resume.KEY) or {}
+    return place.get("saver") == list(saver) and found.get("global_step") == step
 
 
 def _refused(error: BaseException) -> list[str]:
@@ -359,6 +370,8 @@ def restore_training_state(trainer: Trainer) -> None:
         trainer.lr_scheduler_configs, checkpoint["lr_schedulers"], strict=False
     ):
         config.scheduler.load_state_dict(scheduler_state)
+    if resumed is not None:
+        resumed.restore_rest(trainer)
 
 
 def _to_device(optimizer: Any, device: torch.device) -> None:
@@ -487,7 +500,7 @@ def _default_location(storage: Any, location: str) -> Any:
 def _read_hparams(path: PathLike) -> dict[str, Any]:
     suffix = Path(path).suffix.lower()
     if suffix in (".yaml", ".yml"):
-        import yaml  # type: ignore[import-untyped]
+        import yaml  # type: ignore[import-untyped,unused-ignore]
 
         with open(path, encoding="utf-8") as file:
             return yaml.safe_load(file) or {}

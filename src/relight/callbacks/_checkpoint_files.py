@@ -111,10 +111,23 @@ class NamedCheckpoint(Checkpoint):
         """Return a path that no file has, or ``keep``, which this callback may overwrite."""
         path = self.format_checkpoint_name(metrics, template)
         version = self.STARTING_VERSION
-        while self._enable_version_counter and path != keep and self.file_exists(path, trainer):
+        while (
+            self._enable_version_counter
+            and path != keep
+            and self.file_exists(path, trainer)
+            and not self._wrote_it_then(path, trainer)
+        ):
             path = self.format_checkpoint_name(metrics, template, ver=version)
             version += 1
         return path
+
+    def _wrote_it_then(self, path: str, trainer: Trainer) -> bool:
+        """Whether a resumed run comes to write a file that the stopped run wrote in this very hook."""
+        from relight.checkpoint import is_of_saver
+
+        again = trainer._saves_again
+        own = again is not None and trainer.is_global_zero and is_of_saver(path, again, trainer.global_step)
+        return again is not None and bool(trainer.strategy.broadcast(own))
 
     def file_exists(self, filepath: str | os.PathLike[str], trainer: Trainer) -> bool:
         """Tell whether rank 0 sees the file; all processes get the same answer."""

@@ -112,9 +112,11 @@ class ModelCheckpoint(NamedCheckpoint):
         self._last_global_step_saved = 0  # nothing to save before the first step
         self._last_checkpoint_saved = ""
         self._last_time_checked: float | None = None
+        self._time_before = 0.0  # how long ago the clock was looked at when the file resumed from was saved
         self._wait_for_validation = False
         self._validation_has_run = False
         self._warned_missing = False
+        self._to_do: dict[str, Any] = {}  # what follows the file that is being written
 
     def _validate_configuration(self) -> None:
         if self.save_top_k < -1:
@@ -205,7 +207,8 @@ class ModelCheckpoint(NamedCheckpoint):
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Start the clock of ``train_time_interval``."""
-        self._last_time_checked = time.monotonic()
+        self._last_time_checked = time.monotonic() - self._time_before
+        self._time_before = 0.0
 
     def on_train_batch_end(
         self,
@@ -267,14 +270,13 @@ class ModelCheckpoint(NamedCheckpoint):
             return
         candidates = self._monitor_candidates(trainer)
         filepath = self.format_checkpoint_name(candidates)
-        self._save_checkpoint(trainer, filepath)
-        self._save_last_checkpoint(trainer, candidates)
+        self._write(trainer, filepath, None, self._plan_last(trainer, candidates, new=filepath))
         rank_zero_info(f"{type(exception).__name__} was raised: {exception}. Saved checkpoint to {filepath}")
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Write the ``last`` file if nothing was saved at all."""
         if self.save_last and not self._last_checkpoint_saved:
-            self._save_last_checkpoint(trainer, self._monitor_candidates(trainer))
+            self._write(trainer, "", None, self._plan_last(trainer, self._monitor_candidates(trainer)))
 
     # -- when -----------------------------------------------------------------------------------------------
 
@@ -326,23 +328,31 @@ class ModelCheckpoint(NamedCheckpoint):
             candidates[name] = logged.int() if isinstance(logged, Tensor) else torch.tensor(number)
         return candidates
 
+    # All that a save changes in the state is worked out before anything is written: a run that is resumed
+    # from one of its files knows of the others.
+
     def _save(self, trainer: Trainer, candidates: dict[str, Tensor]) -> None:
-        self._save_topk_checkpoint(trainer, candidates)
-        self._save_last_checkpoint(trainer, candidates)
+        new, worst = self._plan_topk(trainer, candidates)
+        self._write(trainer, new, worst, self._plan_last(trainer, candidates, new))
 
     def _save_for_epoch(self, trainer: Trainer, candidates: dict[str, Tensor]) -> None:
+        new, worst = "", None
         if self._every_n_epochs >= 1 and (trainer.current_epoch + 1) % self._every_n_epochs == 0:
-            self._save_topk_checkpoint(trainer, candidates)
-        saved_now = self._last_global_step_saved == trainer.global_step
+            new, worst = self._plan_topk(trainer, candidates)
+        saved_now = new or self._last_global_step_saved == trainer.global_step
+        last: dict[str, Any] = {}
         if saved_now or (self.save_last == "link" and self._last_checkpoint_saved):
-            self._save_last_checkpoint(trainer, candidates)
+            last = self._plan_last(trainer, candidates, new)
+        self._write(trainer, new, worst, last)
 
-    def _save_topk_checkpoint(self, trainer: Trainer, monitor_candidates: dict[str, Tensor]) -> None:
+    def _plan_topk(self, trainer: Trainer, monitor_candidates: dict[str, Tensor]) -> tuple[str, str | None]:
+        """Return the file to write, empty for none, and the one to remove after that."""
         if self.save_top_k == 0:
-            return
+            return "", None
         if self.monitor is None:
-            self._save_none_monitor_checkpoint(trainer, monitor_candidates)
-            return
+            previous = self.best_model_path
+            self.best_model_path = self._free_path(trainer, monitor_candidates, keep=previous)
+            return self.best_model_path, previous if self.save_top_k == 1 else None
         if self.monitor not in monitor_candidates:
             message = (
                 f"`ModelCheckpoint(monitor={self.monitor!r})` could not find the monitored key in the"
@@ -354,25 +364,13 @@ class ModelCheckpoint(NamedCheckpoint):
             if not self._warned_missing:
                 self._warned_missing = True
                 rank_zero_warn(message)
-        self._save_monitor_checkpoint(trainer, monitor_candidates)
-
-    def _save_none_monitor_checkpoint(self, trainer: Trainer, monitor_candidates: dict[str, Tensor]) -> None:
-        # The path is part of the state, so it is set before saving.
-        previous = self.best_model_path
-        filepath = self._free_path(trainer, monitor_candidates, keep=previous)
-        self.best_model_path = filepath
-        self._save_checkpoint(trainer, filepath)
-        if self.save_top_k == 1 and previous and self._should_remove_checkpoint(trainer, previous, filepath):
-            self._remove_checkpoint(trainer, previous)
-
-    def _save_monitor_checkpoint(self, trainer: Trainer, monitor_candidates: dict[str, Tensor]) -> None:
-        assert self.monitor is not None
         current = monitor_candidates.get(self.monitor)
         if current is not None and self.check_monitor_top_k(trainer, current):
-            self._update_best_and_save(current, trainer, monitor_candidates)
-        elif self.verbose:
+            return self._take_into_top_k(current, trainer, monitor_candidates)
+        if self.verbose:
             where = _describe(monitor_candidates)
             rank_zero_info(f"{where}: {self.monitor!r} was not in top {self.save_top_k}")
+        return "", None
 
     def check_monitor_top_k(self, trainer: Trainer, current: Tensor | None = None) -> bool:
         """Tell whether a value deserves a file; all processes agree."""
@@ -383,9 +381,9 @@ class ModelCheckpoint(NamedCheckpoint):
         better = _BETTER[self.mode](current, self.best_k_models[self.kth_best_model_path])
         return bool(trainer.strategy.reduce_boolean_decision(bool(better)))
 
-    def _update_best_and_save(
+    def _take_into_top_k(
         self, current: Tensor, trainer: Trainer, monitor_candidates: dict[str, Tensor]
-    ) -> None:
+    ) -> tuple[str, str | None]:
         k = len(self.best_k_models) + 1 if self.save_top_k == -1 else self.save_top_k
         worst = None
         if len(self.best_k_models) == k and k > 0:
@@ -409,40 +407,88 @@ class ModelCheckpoint(NamedCheckpoint):
                 f"{_describe(monitor_candidates)}: {self.monitor!r} reached {current:0.5f}"
                 f" (best {self.best_model_score:0.5f}), saving model to {filepath!r} as top {k}"
             )
-        self._save_checkpoint(trainer, filepath)
-        if worst and self._should_remove_checkpoint(trainer, worst, filepath):
-            self._remove_checkpoint(trainer, worst)
+        return filepath, worst
 
-    def _save_last_checkpoint(self, trainer: Trainer, monitor_candidates: dict[str, Tensor]) -> None:
+    def _plan_last(
+        self, trainer: Trainer, monitor_candidates: dict[str, Tensor], new: str = ""
+    ) -> dict[str, Any]:
+        """Return what is to become of the ``last`` file, which comes after ``new``."""
         if not self.save_last:
-            return
+            return {}
         previous = self.last_model_path
-        filepath = self._free_path(
+        self.last_model_path = self._free_path(
             trainer, monitor_candidates, keep=previous, template=self.CHECKPOINT_NAME_LAST
         )
-        self.last_model_path = filepath
-        if self.save_last == "link" and self._last_checkpoint_saved and self.save_top_k != 0:
-            if trainer.is_global_zero:
-                _files.link(self._last_checkpoint_saved, filepath)
-            trainer.strategy.barrier()
-        else:
-            self._save_checkpoint(trainer, filepath)
-        if previous and self._should_remove_checkpoint(trainer, previous, filepath):
-            self._remove_checkpoint(trainer, previous)
+        target = new or self._last_checkpoint_saved
+        linked = self.save_last == "link" and target and self.save_top_k != 0
+        return {"last": self.last_model_path, "target": target if linked else "", "previous": previous}
 
     # -- files ----------------------------------------------------------------------------------------------
 
+    def _write(self, trainer: Trainer, new: str, worst: str | None, last: dict[str, Any]) -> None:
+        self._to_do = {"remove": worst if new and worst else "", "new": new, **last}
+        if new:
+            self._save_checkpoint(trainer, new)
+        self._finish(trainer)
+
+    def _finish(self, trainer: Trainer) -> None:
+        """Do what follows the best file: remove the worst, write the ``last`` file, remove that of before."""
+        do = self._to_do
+        if (worst := do.get("remove")) and self._should_remove_checkpoint(trainer, worst, do["new"]):
+            self._remove_checkpoint(trainer, worst)
+        do["remove"] = ""
+        if (path := do.pop("last", None)) is None:
+            return
+        previous = do.pop("previous")
+        if do["target"]:
+            if trainer.is_global_zero:
+                _files.link(do["target"], path)
+            trainer.strategy.barrier()
+        else:
+            do.update(remove=previous, new=path)  # what is left to do when this file is resumed from
+            self._save_checkpoint(trainer, path)
+            do["remove"] = ""
+        if previous and self._should_remove_checkpoint(trainer, previous, path):
+            self._remove_checkpoint(trainer, previous)
+
     def _save_checkpoint(self, trainer: Trainer, filepath: str) -> None:
+        before = self._last_global_step_saved, self._last_checkpoint_saved
+        self._last_global_step_saved, self._last_checkpoint_saved = trainer.global_step, filepath
         trainer._saver = self
         try:
             trainer.save_checkpoint(filepath, self.save_weights_only)
+        except BaseException:
+            self._last_global_step_saved, self._last_checkpoint_saved = before
+            raise
         finally:
             trainer._saver = None
-        self._last_global_step_saved = trainer.global_step
-        self._last_checkpoint_saved = filepath
         if trainer.is_global_zero:
             for logger in trainer.loggers:
                 logger.after_save_checkpoint(proxy(self))
+
+    # -- going on exactly: what a file holds beside the state that Lightning knows --------------------------
+
+    def _place(self) -> dict[str, Any]:
+        since = time.monotonic() - self._last_time_checked if self._last_time_checked is not None else 0.0
+        return {
+            "dirpath": str(self.dirpath),
+            "step": self._last_global_step_saved,
+            "path": self._last_checkpoint_saved,
+            "since": since,
+            "wait": self._wait_for_validation,
+            "validated": self._validation_has_run,
+            "current_score": self.current_score,
+            "to_do": dict(self._to_do),
+        }
+
+    def _set_place(self, place: dict[str, Any]) -> None:
+        self._last_global_step_saved = place["step"]
+        self._wait_for_validation, self._validation_has_run = place["wait"], place["validated"]
+        self._time_before = place["since"]
+        if str(self.dirpath) == place["dirpath"]:
+            self._last_checkpoint_saved = place["path"]
+            self.current_score = place["current_score"]
+            self._to_do = dict(place["to_do"])
 
     def to_yaml(self, filepath: str | os.PathLike[str] | None = None) -> None:
         """Write value by path of the files kept as YAML, by default into ``<dirpath>/best_k_models.yaml``."""

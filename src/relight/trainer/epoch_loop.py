@@ -197,7 +197,7 @@ class EpochLoop(Loop):
             if self._skip_next_val:
                 validate = self._skip_next_val = False
             if validate:
-                if trainer.should_stop and not self.last_batch_reached and not self._validation_is_due(False):
+                if trainer.should_stop and not self._validation_is_due(False):
                     trainer.fit_loop.note_cut()  # a longer run would not validate here
                 self._validate()
         if trainer.lr_scheduler_configs:

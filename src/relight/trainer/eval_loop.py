@@ -16,7 +16,7 @@ from relight.trainer.fetch import Fetcher
 from relight.trainer.loop import Loop
 from relight.trainer.progress import BatchProgress
 from relight.trainer.results import ResultCollection
-from relight.trainer.resume import Resumed
+from relight.trainer.resume import Resumed, ask_under
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.utilities.combined_loader import CombinedLoader
 from relight.utilities.exceptions import SIGTERMException
@@ -103,6 +103,7 @@ class EvaluationLoop(Loop):
         self._outputs: list[dict[str, Tensor]] = []
         self._seen: defaultdict[int, int] = defaultdict(int)
         self._last_reload_epoch = -math.inf
+        self.asked_under: dict[str, Any] | None = None  # the random states when the loaders were asked for
         self._modes = ModuleModes()
         self.phase: str | None = None  # where the run is: batches, epoch_end, end; None: it does not run
         self._current = 0  # the loader at hand
@@ -239,6 +240,8 @@ class EvaluationLoop(Loop):
             return
         if fitting and (not trainer.sanity_checking or trainer.fit_loop.epoch_loop.should_check_val_epoch()):
             self._last_reload_epoch = trainer.current_epoch
+        if fitting:
+            self.asked_under = ask_under(self.source, trainer.fit_loop.resumed, 1)
         combined = combine(trainer, self.source, self.stage, "sequential")
         self.combined_loader = combined
         self.batches = [num_batches(self.stage, sized(trainer, dl), limit) for dl in combined.flattened]

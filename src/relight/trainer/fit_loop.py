@@ -14,7 +14,7 @@ from relight.trainer.epoch_loop import EpochLoop
 from relight.trainer.fetch import Fetcher
 from relight.trainer.loop import Loop
 from relight.trainer.progress import Progress
-from relight.trainer.resume import Resumed, capture
+from relight.trainer.resume import Resumed, ask_under, capture
 from relight.trainer.states import RunningStage
 from relight.utilities.combined_loader import CombinedLoader, sized_len
 from relight.utilities.exceptions import MisconfigurationException, SIGTERMException
@@ -41,6 +41,7 @@ class FitLoop(Loop):
         self.fetcher: Fetcher | None = None
         self._loader_states: list[dict[str, Any]] = []
         self._last_reload_epoch = -math.inf
+        self.asked_under: dict[str, Any] | None = None  # the random states when the loaders were asked for
         self._saved_at: str | None = None  # where in an epoch the checkpoint was saved
         self.phase = "begin"  # where in an epoch the run is: begin, epoch_start, batches, epoch_end, between
         self.resumed: Resumed | None = None  # where a file of ours was saved, until the run is there again
@@ -190,6 +191,13 @@ class FitLoop(Loop):
             **capture(self.trainer),
             "loops": self.state_dict(loaders=False),
             "callbacks": copy.deepcopy({key: state for key, state in states.items() if state}),
+            "schedulers": copy.deepcopy(
+                [c.scheduler.state_dict() for c in self.trainer.lr_scheduler_configs]
+            ),
+            "groups": [
+                [{key: value for key, value in group.items() if key != "params"} for group in o.param_groups]
+                for o in self.trainer.optimizers
+            ],
         }
 
     def setup_data(self) -> None:
@@ -202,6 +210,7 @@ class FitLoop(Loop):
         module = trainer.lightning_module
         if trainer.limit_train_batches == 0 or not is_overridden("training_step", module, _base()):
             return
+        self.asked_under = ask_under(self.source, self.resumed, 0)
         combined = combine(trainer, self.source, RunningStage.TRAINING, "max_size_cycle")
         if combined._mode == "sequential":
             raise ValueError('Training cannot use `CombinedLoader(mode="sequential")`')

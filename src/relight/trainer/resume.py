@@ -19,14 +19,16 @@ from torch import Tensor, nn
 from relight.trainer.hooks import call_own_hook
 from relight.trainer.states import TrainerFn
 from relight.utilities.memory import map_tensors
+from relight.utilities.overrides import has_own
 from relight.utilities.random_state import random_state, set_random_state
 from relight.utilities.rank_zero import rank_zero_warn
 
 if TYPE_CHECKING:
+    from relight.trainer.data import DataSource
     from relight.trainer.results import ResultCollection
     from relight.trainer.trainer import Trainer
 
-__all__ = ["KEY", "Resumed", "capture", "gather", "read"]
+__all__ = ["KEY", "Resumed", "ask_under", "capture", "gather", "read"]
 
 KEY = "relight"
 VERSION = 1
@@ -47,6 +49,7 @@ def capture(trainer: Trainer) -> dict[str, Any]:
         "moment": epoch.moment() if fit.phase == "batches" else None,
         "validated_after": epoch._validated_after,
         "outer_first_batch": epoch._outer_first_batch,
+        "asked_under": [fit.asked_under, validation.asked_under],
         "reloaded": [_whole(fit._last_reload_epoch), _whole(validation._last_reload_epoch)],
         "accumulate": trainer.accumulate_grad_batches,
         "results": _plain(epoch.results.state_dict()),
@@ -84,12 +87,25 @@ def gather(trainer: Trainer) -> dict[str, Any] | None:
     states[trainer.global_rank] = own
     if together and not trainer._ends_alone:
         torch.distributed.all_gather_object(states, own)
-    return {"version": VERSION, "saver": _saver(trainer), "processes": states}
+    places = [[c.state_key, c._place() if hasattr(c, "_place") else None] for c in savers(trainer)]
+    return {
+        "version": VERSION,
+        "saver": _saver(trainer),
+        "places": _plain(places),  # of callbacks that keep files: what was saved last
+        "processes": states,
+    }
+
+
+def savers(trainer: Trainer) -> list[Any]:
+    """Return the callbacks that write checkpoints."""
+    from relight.callbacks import Checkpoint
+
+    return [callback for callback in trainer.callbacks if isinstance(callback, Checkpoint)]
 
 
 def _saver(trainer: Trainer) -> list[Any] | None:
-    """Return the index of the callback that saves, and the hook in which it does."""
-    for index, callback in enumerate(trainer.callbacks):
+    """Return which of the callbacks that write checkpoints saves now, and the hook in which it does."""
+    for index, callback in enumerate(savers(trainer)):
         if callback is trainer._saver:
             return [index, trainer._scope.hook]
     return None
@@ -153,15 +169,15 @@ def read(trainer: Trainer, checkpoint: dict[str, Any]) -> Resumed | None:
             " epoch cannot be taken over."
         )
         return None
-    return Resumed(processes[trainer.global_rank], stored.get("saver"))
+    return Resumed(processes[trainer.global_rank], stored["saver"], stored["places"])
 
 
 class Resumed:
     """A place in a run that was saved, and how to come back to it."""
 
-    def __init__(self, state: dict[str, Any], saver: list[Any] | None) -> None:
+    def __init__(self, state: dict[str, Any], saver: list[Any] | None, places: list[Any]) -> None:
         self.state = state
-        self.saver = saver
+        self.saver, self.places = saver, places
         self.phase: str = state["phase"]
         self.moment: str | None = state["moment"]
         self.validation: dict[str, Any] | None = state["validation"]
@@ -186,6 +202,21 @@ class Resumed:
                 count.ready -= 1
         if self.phase == "batches" and self.moment == "in batch":
             _undo_batch(epoch)
+
+    def restore_rest(self, trainer: Trainer) -> None:
+        """Set what callbacks keep beside their state, and schedulers as they were before a cut."""
+        places = list(self.places)
+        for callback in savers(trainer):
+            found = next((index for index, (key, _) in enumerate(places) if key == callback.state_key), None)
+            if found is not None and (place := places.pop(found)[1]) is not None:
+                callback._set_place(place)
+        for config, state in zip(
+            trainer.lr_scheduler_configs, self.state.get("schedulers", []), strict=False
+        ):
+            config.scheduler.load_state_dict(copy.deepcopy(state))
+        for optimizer, groups in zip(trainer.optimizers, self.state.get("groups", []), strict=False):
+            for group, saved in zip(optimizer.param_groups, groups, strict=False):
+                group.update(copy.deepcopy(saved))
 
     def _restore_callbacks(self, trainer: Trainer) -> None:
         """Give callbacks what they had before an epoch was cut short."""
@@ -220,7 +251,11 @@ class Resumed:
             return
         if self.moment == "in batch" and epoch.batch_progress.current.completed == 0:
             trainer._logger_connector.first_batch = None
-            epoch.results.reset()
+            for fx in {entry.fx for entry in epoch.results.values()} - {
+                "on_train_start",
+                "on_train_epoch_start",
+            }:
+                epoch.results.reset(fx=fx)  # the batch begins anew, and it is the first
         evaluating = set(state["evaluating"])
         for name, part in module.named_modules():
             part.training = name not in evaluating
@@ -234,13 +269,22 @@ class Resumed:
 
     def run_saver_rest(self, trainer: Trainer, hook: str, *args: Any) -> None:
         """Let checkpoint callbacks have the hook in which an earlier one of them saved the file."""
-        from relight.callbacks import Checkpoint
+        from relight.callbacks import Callback
 
-        if self.saver is None or self.saver[1] != hook:
+        callbacks = savers(trainer)
+        same = [callback.state_key for callback in callbacks] == [key for key, _ in self.places]
+        if self.saver is None or self.saver[1] != hook or not same:
             return
-        for callback in trainer.callbacks[self.saver[0] + 1 :]:
-            if isinstance(callback, Checkpoint):
-                call_own_hook(trainer, callback, hook, trainer, trainer.lightning_module, *args)
+        first = self.saver[0]
+        if hasattr(callbacks[first], "_finish"):
+            callbacks[first]._finish(trainer)
+        for index, callback in enumerate(callbacks):
+            if index > first and has_own(hook, callback, Callback):
+                trainer._saves_again = (index, hook)
+                try:
+                    call_own_hook(trainer, callback, hook, trainer, trainer.lightning_module, *args)
+                finally:
+                    trainer._saves_again = None
 
     def restore_loaders(self, trainer: Trainer) -> None:
         """Bring the training loaders to where they stood."""
@@ -266,6 +310,18 @@ class Resumed:
         validation = trainer.fit_loop.epoch_loop.val_loop
         validation.generators = self.state["val_generators"]
         set_random_state(self.state["draws"])
+
+
+def ask_under(source: DataSource, resumed: Resumed | None, which: int) -> dict[str, Any] | None:
+    """Return the random states under which a hook is asked for loaders, after setting those of a file.
+
+    A hook may split a dataset at random; a resumed run has to get the same parts.
+    """
+    if not source.is_module():
+        return None
+    if resumed is not None and (draws := resumed.state["asked_under"][which]) is not None:
+        set_random_state(draws)
+    return random_state()
 
 
 def _on(data: Any, device: torch.device) -> Any:

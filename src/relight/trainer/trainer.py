@@ -77,6 +77,7 @@ class Trainer(TrainerProperties):
 
     hook_order: Mapping[str, Order] = HOOK_ORDER
     _saver: Callback | None = None  # the callback that saves a checkpoint now
+    _saves_again: tuple[int, str] | None = None  # it, and the hook, if the file was saved in a run before
     _ends_alone = False  # whether this process ends by an exception that others may not have
     #: Whether callbacks get their state from a checkpoint that is validated, tested or predicted with, too.
     restores_callbacks = True

@@ -9,6 +9,7 @@ import pytest
 import torch
 from resume_world import (
     Rows,
+    SaveAll,
     SizedStream,
     StatefulLoader,
     StatefulSampler,
@@ -17,9 +18,13 @@ from resume_world import (
     World,
     differences,
     loader,
+    report,
 )  # fmt: skip
 from torch.utils.data import WeightedRandomSampler
 
+import relight
+from relight.callbacks import ModelCheckpoint
+from relight.trainer.resume import KEY
 from relight.utilities.combined_loader import CombinedLoader
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -74,3 +79,190 @@ def walk(world: World, *hooks: str) -> None:
 @pytest.mark.parametrize("name", WORLDS)
 def test_stop_anywhere(name: str, tmp_path: Path) -> None:
     walk(World(tmp_path, **WORLDS[name]), *EVERYWHERE)
+
+
+# Other ways to stop
+
+
+class StopsAt(relight.Callback):
+    """Wants the end of the run after a batch."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def on_train_batch_end(self, trainer: Any, *args: Any) -> None:
+        if trainer.global_step == self.step:
+            trainer.should_stop = True
+
+
+class Raises(relight.Callback):
+    """Raises in a hook, at a step."""
+
+    def __init__(self, hook: str, step: int, error: BaseException) -> None:
+        self.step, self.error = step, error
+        setattr(self, hook, self.hook)
+
+    def hook(self, trainer: Any, *args: Any) -> None:
+        if trainer.global_step == self.step and not trainer.sanity_checking:
+            raise self.error
+
+
+class SavesOnException(relight.callbacks.Checkpoint):
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def on_exception(self, trainer: Any, *args: Any) -> None:
+        trainer.save_checkpoint(self.path)
+
+
+def world_of(tmp_path: Path, name: str = "validation inside", **more: Any) -> World:
+    return World(tmp_path, **{**WORLDS[name], **more})
+
+
+def from_saved(world: World, rows: list[Any], trainer: Any) -> dict[str, Any]:
+    path = world.directory / "stopped.ckpt"
+    trainer.save_checkpoint(path)
+    return world.resumed(path, rows)
+
+
+@pytest.mark.parametrize("steps", range(1, 10))
+def test_max_steps(steps: int, tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    expected = world.unbroken()[0]
+    rows: list[Any] = []
+    trainer = world.fit(rows, SaveAll(tmp_path), max_steps=steps)
+    assert trainer.global_step == steps
+    found = from_saved(world, rows, trainer)
+    extra = [row for row in found["rows"] if row not in expected["rows"]]
+    assert len(extra) <= 1  # of the epoch that was cut short
+    assert not differences({**expected, "rows": []}, {**found, "rows": []})
+    assert [row for row in found["rows"] if row not in extra] == expected["rows"]
+
+
+@pytest.mark.parametrize("steps", range(1, 11))
+def test_should_stop(steps: int, tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    expected = world.unbroken()[0]
+    rows: list[Any] = []
+    trainer = world.fit(rows, StopsAt(steps), SaveAll(tmp_path))
+    assert trainer.global_step == steps
+    found = from_saved(world, rows, trainer)
+    assert not differences({**expected, "rows": []}, {**found, "rows": []})
+    unlike = [
+        row for row in found["rows"] if row not in expected["rows"]
+    ]  # what the epoch that was cut came to
+    assert [row for row in once(found["rows"]) if row not in unlike] == expected["rows"]
+
+
+def once(rows: list[Any]) -> list[Any]:
+    """Return the last of equal rows: an epoch that was ended too early is ended again."""
+    return [row for index, row in enumerate(rows) if row not in rows[index + 1 :]]
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_max_epochs(epochs: int, tmp_path: Path) -> None:
+    world = world_of(tmp_path, max_epochs=3)
+    expected = world.unbroken()[0]
+    rows: list[Any] = []
+    trainer = world.fit(rows, SaveAll(tmp_path), max_epochs=epochs)
+    assert not differences(expected, from_saved(world, rows, trainer))
+
+
+@pytest.mark.parametrize("hook", ["on_train_batch_start", "on_validation_batch_start", "on_before_zero_grad"])
+@pytest.mark.parametrize("step", [0, 2, 7])
+def test_an_exception(hook: str, step: int, tmp_path: Path) -> None:
+    world = world_of(tmp_path, draws=False)
+    expected = world.unbroken()[0]
+    if hook == "on_validation_batch_start":
+        step = {0: 2, 2: 4, 7: 7}[step]  # there it runs
+    rows: list[Any] = []
+    path = tmp_path / "stopped.ckpt"
+    with pytest.raises(RuntimeError, match="here"):
+        world.fit(rows, Raises(hook, step, RuntimeError("here")), SavesOnException(path))
+    found = world.resumed(path, rows)
+    unlike = differences(expected, found)
+    if hook == "on_before_zero_grad":  # within a batch: it is done again, with other random numbers
+        assert found["step"] == expected["step"]
+        assert unlike
+    else:
+        found["callbacks"]["Counts"]["batch_start"] = expected["callbacks"]["Counts"]["batch_start"]
+        assert not differences(expected, found)
+
+
+def test_workers_do_again_what_they_did(tmp_path: Path) -> None:
+    world = World(
+        tmp_path, lambda: shuffled(6, noise="torch", num_workers=1), limit_train_batches=3, max_epochs=2
+    )
+    walk(world, "on_train_batch_end")
+
+
+def test_passing_over_batches_loads_nothing(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    class Watched(Rows):
+        def __getitem__(self, index: int) -> Any:
+            asked.append(index)
+            return super().__getitem__(index)
+
+    world = World(tmp_path, lambda: loader(Watched(10), shuffle=True), max_epochs=1)
+    _, files, rows = world.unbroken("on_train_batch_end")
+    asked.clear()
+    world.resumed(files[3][0], rows[: files[3][1]])
+    assert len(asked) == 2  # of 10: the last batch
+
+
+def test_several_checkpoint_callbacks_save_at_once(tmp_path: Path) -> None:
+    def callbacks() -> list[Any]:
+        return [
+            ModelCheckpoint(
+                tmp_path / "a", every_n_train_steps=2, save_top_k=2, monitor="loss", save_last=True
+            ),
+            ModelCheckpoint(tmp_path / "b", every_n_train_steps=2, save_top_k=-1),
+            ModelCheckpoint(
+                tmp_path / "c", every_n_train_steps=2, monitor="seen", mode="max", save_last=True
+            ),
+        ]
+
+    world = World(tmp_path, **WORLDS["validation inside"], callbacks=callbacks)
+    rows: list[Any] = []
+    expected = report(world.fit(rows, SaveAll(tmp_path)), rows)
+    tree = files_below(tmp_path)
+    for step in (2, 4, 5, 7):
+        clear(tmp_path)
+        with pytest.raises(RuntimeError, match="here"):
+            world.fit([], SaveAll(tmp_path), Raises("on_train_batch_start", step, RuntimeError("here")))
+        left = {path: path.read_bytes() for path in tmp_path.rglob("*.ckpt")}
+        steps = {path: torch.load(path)["global_step"] for path in left}
+        for path in left:
+            if steps[path] < max(steps.values()):
+                continue  # what was saved since belongs to another run
+            clear(tmp_path)
+            for other, content in left.items():
+                other.write_bytes(content)
+            found = world.resumed(path, [])
+            assert not differences({**expected, "rows": []}, {**found, "rows": []}), (step, path)
+            spared = {str(path.relative_to(tmp_path))}  # what a run is resumed from stays
+            assert set(files_below(tmp_path)) - spared == set(tree) - spared, (step, path)
+
+
+def clear(directory: Path) -> None:
+    for path in directory.rglob("*.ckpt"):
+        path.unlink()
+
+
+def files_below(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*.ckpt"))
+
+
+def test_loaders_that_are_asked_for_again(tmp_path: Path) -> None:
+    class Data(relight.LightningDataModule):
+        def train_dataloader(self) -> Any:
+            return shuffled(4 + 2 * torch.randint(3, ()).item())
+
+    walk(World(tmp_path, Data, reload_dataloaders_every_n_epochs=2, max_epochs=5), *EVERYWHERE)
+
+
+def test_lightning_reads_the_key_without_trust(tmp_path: Path) -> None:
+    _, files, _ = world_of(tmp_path).unbroken("on_validation_batch_end")
+    loaded = torch.load(files[0][0], weights_only=True)
+    assert set(loaded[KEY]) == {"version", "saver", "places", "processes"}
