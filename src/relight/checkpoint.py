@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import torch
 
+from relight.core.hparams import is_omegaconf
 from relight.trainer import resume
 from relight.trainer.hooks import Order, call_own_hook
 from relight.trainer.signals import is_slurm_job, last_hpc_file
@@ -29,6 +30,9 @@ __all__ = ["dump", "load", "load_from_checkpoint", "migrate", "write"]
 #: The release whose file format is written: Lightning of this version and later reads it without a migration.
 FORMAT_VERSION = "2.6.6"
 VERSION_KEY = "pytorch-lightning_version"
+#: Where releases before 0.8 kept hyperparameters.
+_PAST_HPARAMS_KEYS = ("hparams", "module_arguments")
+_OMEGACONF = "DictConfig"
 PathLike = str | os.PathLike[str]
 
 
@@ -76,7 +80,9 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
         if owner is not None and owner.hparams:
             if hasattr(owner, "_hparams_name"):
                 checkpoint[owner.CHECKPOINT_HYPER_PARAMS_NAME] = owner._hparams_name
-            checkpoint[owner.CHECKPOINT_HYPER_PARAMS_KEY] = dict(owner.hparams)
+            checkpoint[owner.CHECKPOINT_HYPER_PARAMS_KEY] = _plain_hparams(owner.hparams)
+            if is_omegaconf(owner.hparams):
+                checkpoint[owner.CHECKPOINT_HYPER_PARAMS_TYPE] = _OMEGACONF
     if datamodule is not None and (state := call_own_hook(trainer, datamodule, "state_dict")):
         checkpoint[type(datamodule).__qualname__] = state
     hooks = trainer._hooks
@@ -87,6 +93,15 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
     if not weights_only and (place := resume.gather(trainer)) is not None:
         checkpoint[resume.KEY] = place
     return checkpoint
+
+
+def _plain_hparams(hparams: Any) -> dict[str, Any]:
+    """Return hyperparameters as a dict, so that reading the file runs no code of OmegaConf's."""
+    if is_omegaconf(hparams):
+        from omegaconf import OmegaConf
+
+        return OmegaConf.to_container(hparams)  # type: ignore[no-any-return]
+    return dict(hparams)
 
 
 def _sharded(trainer: Trainer) -> bool:
@@ -411,7 +426,9 @@ def load_from_checkpoint(
     key = cls.CHECKPOINT_HYPER_PARAMS_KEY
     if hparams_file is not None:
         checkpoint[key] = _read_hparams(hparams_file)
-    hparams = {**checkpoint.get(key, {}), **kwargs}
+    past = (checkpoint.get(name, {}) for name in _PAST_HPARAMS_KEYS)
+    hparams = {name: value for known in (checkpoint.get(key, {}), *past) for name, value in known.items()}
+    hparams |= kwargs
     checkpoint[key] = hparams
     name = checkpoint.get(cls.CHECKPOINT_HYPER_PARAMS_NAME)
     parameters = inspect.signature(cls.__init__).parameters
@@ -420,10 +437,7 @@ def load_from_checkpoint(
     ]
     arguments: dict[str, Any] = hparams
     if name and name in accepted:
-        from relight.core.hparams import AttributeDict
-
-        given_type = checkpoint.get(cls.CHECKPOINT_HYPER_PARAMS_TYPE)
-        arguments = {name: AttributeDict(hparams) if isinstance(given_type, str) else hparams}
+        arguments = {name: _collection(hparams, checkpoint.get(cls.CHECKPOINT_HYPER_PARAMS_TYPE))}
     arguments = {**arguments, **kwargs}
     by_cli = arguments.pop("_instantiator", None)
     class_path = arguments.pop("_class_path", None) if by_cli is not None else None
@@ -441,8 +455,8 @@ def _build_by_cli(cls: Any, class_path: str | None, arguments: dict[str, Any], b
     """Build an object of hyperparameters that ``LightningCLI`` kept, nested classes among them.
 
     Raises:
-        ValueError: If the file names a function that is not known to do that, or a class that is not imported:
-            it must not choose what code runs (Lightning #21822).
+        ValueError: If the file names a function that is not known to do that, or a class that is not
+            imported: it must not choose what code runs (Lightning #21822).
     """
     from relight.core.hparams import INSTANTIATORS
 
@@ -460,6 +474,17 @@ def _build_by_cli(cls: Any, class_path: str | None, arguments: dict[str, Any], b
     from relight.cli import instantiate_module
 
     return instantiate_module(cls, arguments)
+
+
+def _collection(hparams: dict[str, Any], kind: Any) -> Any:
+    """Return hyperparameters in the type that the module was given; ``kind`` is a class or its name."""
+    if getattr(kind, "__name__", kind) == _OMEGACONF:
+        from omegaconf import OmegaConf
+
+        return OmegaConf.create(hparams)
+    from relight.core.hparams import AttributeDict
+
+    return AttributeDict(hparams) if isinstance(kind, str) else hparams
 
 
 def _load_weights(module: Any, checkpoint: dict[str, Any], strict: bool | None, path: Any) -> Any:
@@ -499,6 +524,9 @@ def _default_location(storage: Any, location: str) -> Any:
 
 def _read_hparams(path: PathLike) -> dict[str, Any]:
     suffix = Path(path).suffix.lower()
+    if not os.path.exists(path):
+        rank_zero_warn(f"There is no `hparams_file` {os.fspath(path)!r}: no hyperparameters are read from it")
+        return {}
     if suffix in (".yaml", ".yml"):
         import yaml  # type: ignore[import-untyped,unused-ignore]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 import types
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -16,7 +17,7 @@ from torch import nn
 
 from relight.utilities.rank_zero import rank_zero_warn
 
-__all__ = ["INSTANTIATORS", "AttributeDict", "HyperparametersMixin", "given_hyperparameters"]
+__all__ = ["INSTANTIATORS", "AttributeDict", "HyperparametersMixin", "given_hyperparameters", "is_omegaconf"]
 
 #: What a checkpoint calls the function that makes its module of nested hyperparameters: Lightning's names, so
 # that files go both ways, and relight's own.
@@ -66,6 +67,12 @@ class AttributeDict(dict[str, Any]):
 def _is_for(cls: Any, instance: object) -> bool:
     # jsonargparse makes a class of a function, which then makes an object of a base.
     return not isinstance(cls, type) or isinstance(instance, cls) or issubclass(cls, type(instance))
+
+
+def is_omegaconf(value: Any) -> bool:
+    """Return whether ``value`` is a ``DictConfig``; never imports OmegaConf."""
+    omegaconf = sys.modules.get("omegaconf")
+    return omegaconf is not None and isinstance(value, omegaconf.DictConfig)
 
 
 class HyperparametersMixin:

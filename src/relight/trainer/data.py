@@ -260,9 +260,10 @@ def _transfer(trainer: Trainer) -> Callable[[Any, int], Any]:
     }
     owners: dict[str, Any] = {}
     for name in hooks:
-        for owner in (datamodule, module):
-            if owner is not None and has_own(name, owner, _parent(owner)):
-                owners.setdefault(name, owner)
+        if datamodule is not None and is_overridden(name, datamodule, _parent(datamodule)):
+            owners[name] = datamodule
+        elif has_own(name, module, _parent(module)):
+            owners[name] = module
     default = module.transfer_batch_to_device
     if not owners:
         if device.type == "cpu":

@@ -173,7 +173,7 @@ class EpochLoop(Loop):
                 results.batch = None
                 total.completed += 1
                 current.completed += 1
-                if results and trainer.loggers and (not automatic or not self.should_accumulate()):
+                if results and trainer._loggers and (not automatic or not self.should_accumulate()):
                     connector.update_train_step_metrics()
                 for condition in conditions:
                     if condition.should_stop(trainer):
@@ -269,7 +269,7 @@ class EpochLoop(Loop):
                 progress.total.completed += 1
                 progress.current.completed += 1
                 automatic = trainer.lightning_module.automatic_optimization
-                if self.results and trainer.loggers and (not automatic or not self.should_accumulate()):
+                if self.results and trainer._loggers and (not automatic or not self.should_accumulate()):
                     trainer._logger_connector.update_train_step_metrics()
                 for condition in trainer._stopping_conditions:
                     if condition.should_stop(trainer):

@@ -45,7 +45,7 @@ class TrainerProperties:
     _ckpt_path: str | os.PathLike[str] | None
     _user_managed_ckpt_path: bool
     callbacks: list[Callback]
-    loggers: list[Any]
+    _loggers: list[Any]
     datamodule: LightningDataModule | None
     fit_loop: FitLoop
     validate_loop: EvaluationLoop
@@ -155,6 +155,15 @@ class TrainerProperties:
             optimizer._trainer = self  # type: ignore[assignment]
 
     # Callbacks and loggers
+
+    @property
+    def loggers(self) -> list[Any]:
+        """The loggers."""
+        return self._loggers
+
+    @loggers.setter
+    def loggers(self, loggers: list[Any] | None) -> None:
+        self._loggers = loggers or []
 
     @property
     def logger(self) -> Any:

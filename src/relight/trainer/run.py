@@ -301,7 +301,8 @@ def _verify(trainer: Trainer, fn: TrainerFn) -> None:
                 f"`{type(module).__name__}` has no `{step}()`, which `{fn}` needs"
             )
     for name in ("training_step", "validation_step", "test_step", "predict_step"):
-        if takes_parameter(getattr(module, name), "dataloader_iter", explicit=True):
+        method = getattr(module, name)
+        if callable(method) and takes_parameter(method, "dataloader_iter", explicit=True):
             raise MisconfigurationException(
                 f"`{type(module).__name__}.{name}(dataloader_iter)`: relight hands out batches, not"
                 " iterators; take `batch` and `batch_idx`"

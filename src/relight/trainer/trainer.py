@@ -153,7 +153,7 @@ class Trainer(TrainerProperties):
         self.callbacks: list[Callback] = connect.make_callbacks(
             callbacks, enable_checkpointing, enable_progress_bar
         )
-        self.loggers: list[Any] = connect.make_loggers(logger, self.default_root_dir)
+        self.loggers = connect.make_loggers(logger, self.default_root_dir)
         if fast_dev_run and self.loggers:
             from relight.loggers import DummyLogger
 

@@ -18,6 +18,11 @@ def _code(method: Any) -> Any:
     return getattr(method, "__code__", None)
 
 
+def _unwrapped(method: Any) -> Any:
+    """Return what a method's wrappers wrap; ``None`` for what is no method."""
+    return inspect.unwrap(method) if callable(method) else None
+
+
 def is_overridden(name: str, instance: object, parent: type) -> bool:
     """Return whether ``instance`` brings its own ``name``, on its class or set on the instance itself.
 
@@ -26,9 +31,10 @@ def is_overridden(name: str, instance: object, parent: type) -> bool:
     """
     given = getattr(instance, name, None)
     inherited = getattr(parent, name, None)
-    if not callable(given):
+    unwrapped = _unwrapped(given)
+    if unwrapped is None:
         return False
-    code, parent_code = _code(inspect.unwrap(given)), _code(inherited)
+    code, parent_code = _code(unwrapped), _code(inherited)
     if code is None:  # a mock or another callable object
         return given is not inherited
     return code is not parent_code
@@ -41,7 +47,7 @@ def has_own(name: str, instance: object, parent: type) -> bool:
     own. So does what was put in the place of the parent's method, as tests do.
     """
     given = getattr(instance, name, None)
-    if not callable(given):
+    if _unwrapped(given) is None:
         return False
     inherited = getattr(parent, name, None)
     if not inspect.isfunction(inherited) or inherited.__module__.partition(".")[0] != "relight":
