@@ -6,7 +6,7 @@ script with ``python -m relight.compat script.py``, serves ``import pytorch_ligh
 lightning.pytorch`` as well.
 
 Each legacy use warns once a place (:class:`LegacyWarning`), with its code and the modern form;
-``RELIGHT_COMPAT=error|warn|ignore`` says what a use does.
+``RELIGHT_COMPAT=warn|error|summary|ignore`` says what a use does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from relight.compat import _finder
 from relight.compat._finder import install, installed, uninstall
-from relight.compat._notices import LegacyWarning
+from relight.compat._notices import LegacyAPIWarning, LegacyWarning
 
 if TYPE_CHECKING:
     from relight.compat._callback import Callback
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Callback",
+    "LegacyAPIWarning",
     "LegacyWarning",
     "LightningDataModule",
     "LightningModule",

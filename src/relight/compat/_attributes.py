@@ -22,11 +22,12 @@ _PATH = re.compile(r"trainer((?:\.[a-z_]+)+)")
 _NOTHING = object()
 
 
-def _legacy(name: str, default: str) -> None:
+def _legacy(name: str, default: str, **seen: Any) -> None:
     notice(
         code_for(Area.TRAINER_ATTRIBUTE, "Trainer", name, "TRU400"),
         f"Trainer.{name}",
         advice_for(Area.TRAINER_ATTRIBUTE, "Trainer", name, default),
+        values=seen,
     )
 
 
@@ -40,7 +41,7 @@ def _attribute(name: str, modern: str, get: Callable[[Any], Any], settable: bool
         return get(self)
 
     def write(self: Any, value: Any) -> None:
-        _legacy(name, f"`trainer.{name}` left: {modern}")
+        _legacy(name, f"`trainer.{name}` left: {modern}", value=value)
         self._compat_assigned[name] = value
 
     return property(read, write if settable else None, doc=f"Left: {modern}.")

@@ -11,7 +11,7 @@ __all__ = ["SignalConnector"]
 
 
 class SignalConnector:
-    """Left: what watched the process's signals; test suites ask it which there are, to find leaked handlers."""
+    """Left: watched the process's signals; test suites ask it which there are, to find leaked handlers."""
 
     @staticmethod
     def _valid_signals() -> set[signal.Signals]:

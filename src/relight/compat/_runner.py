@@ -35,7 +35,7 @@ options:
   -m MODULE    run a module, as `python -m MODULE` does
 
 environment:
-  RELIGHT_COMPAT=warn|error|ignore   what a legacy use does (default: warn)
+  RELIGHT_COMPAT=warn|error|summary|ignore   what a legacy use does (default: warn once a place)
 """
 
 

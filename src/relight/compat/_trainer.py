@@ -78,7 +78,8 @@ class Trainer(LegacyAttributes, CoreTrainer):
         if translation.errors:
             raise MisconfigurationException("; ".join(f"{e.code} {e.message}" for e in translation.errors))
         for finding in translation.findings:
-            notice(finding.code, f"Trainer.{finding.argument}", finding.message)
+            seen = {finding.argument: given[finding.argument]} if finding.argument in given else None
+            notice(finding.code, f"Trainer.{finding.argument}", finding.message, values=seen)
         self._compat_translation = translation
         self._compat_refuse(translation)
         self._compat_resume = translation.entry_points.get("fit", {}).get("ckpt_path")

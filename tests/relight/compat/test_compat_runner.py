@@ -110,7 +110,7 @@ def test_old_imports_work_and_uses_are_logged(tmp_path: Path) -> None:
         (2, "pytorch_lightning.utilities.distributed.rank_zero_only"),
         (4, "pytorch_lightning.callbacks.base.Callback"),
     ]
-    assert all(use["code"].startswith("TRU3") and use["path"].endswith("script.py") for use in uses)
+    assert all(use["code"].startswith("TRU3") and use["file"].endswith("script.py") for use in uses)
     assert ours.stderr.count("LegacyWarning") == 2
 
 
