@@ -157,7 +157,7 @@ class EvaluationLoop(Loop):
         step, transfer, on_batch_start, on_batch_end, takes_batch_idx = self._bind()
         progress, results, signals = self.batch_progress, self.results, trainer._signals
         total, current = progress.total, progress.current
-        while True:
+        while not fetcher.done:
             try:
                 batch, batch_idx, dataloader_idx = next(fetcher)
                 if dataloader_idx != self._current:

@@ -109,7 +109,7 @@ class PredictionLoop(Loop):
         writers = self._writers()
         keep_all = keep or any(writer.interval.on_epoch for writer in writers)
         progress = self.batch_progress
-        while True:
+        while not fetcher.done:
             try:
                 batch, batch_idx, dataloader_idx = next(fetcher)
             except StopIteration:
