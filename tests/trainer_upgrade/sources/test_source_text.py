@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from trainer_upgrade.findings import Edit
 from trainer_upgrade.sources.text import LineIndex, apply_edits, decode
+
+# On a busy machine inputs come slowly; that says nothing of the code.
+quiet = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,7 @@ LINES = [
 ]
 
 
+@quiet
 @given(st.lists(st.sampled_from(LINES), max_size=8), st.booleans())
 def test_spans_are_those_of_the_text(lines: list[str], cut: bool) -> None:
     text = "if 1:\n\tpass\n" + "".join(line if not line.startswith("\t") else line[1:] for line in lines)
@@ -74,6 +78,7 @@ def test_spans_are_those_of_the_text(lines: list[str], cut: bool) -> None:
         assert row == call.lineno
 
 
+@quiet
 @given(st.text(alphabet="ab\r\n\x0c\u2028é", max_size=30), st.data())
 def test_places_and_offsets_agree(text: str, data: st.DataObject) -> None:
     index = LineIndex(text)
@@ -85,6 +90,7 @@ def test_places_and_offsets_agree(text: str, data: st.DataObject) -> None:
         assert row == before.count("\n") + 1
 
 
+@quiet
 @given(
     st.text(max_size=40),
     st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40), st.text(max_size=4)), max_size=5),
