@@ -157,10 +157,15 @@ def listing(calls: list[tuple[str, str]]) -> Iterator[str]:
 
 def generate() -> dict[str, str]:
     """Return the generated parts by name."""
-    warnings.filterwarnings("ignore")
-    logging.getLogger("lightning_fabric").setLevel(logging.ERROR)
-    logging.getLogger("relight").setLevel(logging.ERROR)
-    sequence = [f"{title}:\n\n```text\n" + "\n".join(listing(calls)) + "\n```\n" for title, calls in runs()]
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            lists = {title: "\n".join(listing(calls)) for title, calls in runs()}
+    finally:
+        logging.disable(before)
+    sequence = [f"{title}:\n\n```text\n{lines}\n```\n" for title, lines in lists.items()]
     return {"table": "\n".join(table()), "sequence": "\n".join(sequence)}
 
 

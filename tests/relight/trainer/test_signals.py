@@ -134,7 +134,8 @@ def test_an_unfit_number_never_reaches_the_shell(
     slurm: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("SLURM_JOB_ID", "1; rm -rf x")
-    fit(Net(at=0), tmp_path, max_epochs=1)
+    with caplog.at_level("WARNING", logger="relight"):
+        fit(Net(at=0), tmp_path, max_epochs=1)
     assert slurm == []
     assert "cannot be requeued" in caplog.text
 
