@@ -105,7 +105,7 @@ class _LegacySummary:
 
     def __init__(self, root: Any) -> None:
         self._root = root
-        self._uses: dict[str, dict[tuple[str, int], str]] = {}
+        self._uses: dict[str, set[tuple[str, int, str]]] = {}  # file, line and text by code
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage) -> None:
         """Remember a legacy use."""
@@ -114,21 +114,22 @@ class _LegacySummary:
         if ("relight", "LegacyWarning") not in names:
             return
         code, _, text = str(warning_message.message).partition(" ")
-        place = (warning_message.filename, warning_message.lineno)
-        self._uses.setdefault(code, {}).setdefault(place, text.removesuffix(" (or run trainer-upgrade)"))
+        text = text.removesuffix(" (or run trainer-upgrade)")
+        self._uses.setdefault(code, set()).add((warning_message.filename, warning_message.lineno, text))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Write the list."""
         if not self._uses:
             return
-        count = sum(map(len, self._uses.values()))
-        terminalreporter.write_sep("=", f"legacy API: {count} places, {len(self._uses)} codes", yellow=True)
-        for code, places in sorted(self._uses.items()):
-            texts = list(dict.fromkeys(places.values()))
+        places = {use[:2] for uses in self._uses.values() for use in uses}
+        title = f"legacy API: {_number(len(self._uses), 'code')} at {_number(len(places), 'place')}"
+        terminalreporter.write_sep("=", title, yellow=True)
+        for code, uses in sorted(self._uses.items()):
+            texts = {text for _, _, text in uses}
             # One line for all places if they are told the same.
-            terminalreporter.write_line(f"{code} {texts[0]}" if len(texts) == 1 else code, yellow=True)
-            for (filename, line), text in sorted(places.items()):
-                suffix = "" if len(texts) == 1 else f"  {text}"
+            terminalreporter.write_line(f"{code} {texts.pop()}" if len(texts) == 1 else code, yellow=True)
+            for filename, line, text in sorted(uses):
+                suffix = f"  {text}" if texts else ""
                 terminalreporter.write_line(f"    {self._shown(filename)}:{line}{suffix}")
         terminalreporter.write_line(
             "`trainer-upgrade .` rewrites them; `trainer-upgrade --explain CODE` tells more"
@@ -140,3 +141,7 @@ class _LegacySummary:
         except ValueError:  # another drive
             return filename
         return filename if path.startswith(os.pardir) else path
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

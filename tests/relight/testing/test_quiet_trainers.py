@@ -270,7 +270,31 @@ def test_legacy_uses_are_listed_by_code_and_place(pytester: pytest.Pytester) -> 
     places = lines[lines.index(next(line for line in lines if line.startswith("TRU101"))) + 1 :][:2]
     assert places == ["    test_legacy.py:5", "    test_legacy.py:8"]
     assert "another" not in shown[start:]
+    assert re.search(rf"legacy API: {len(codes)} codes at 2 places", shown)
     assert lines[-2].startswith("`trainer-upgrade .` rewrites them")
+
+
+def test_different_uses_of_a_code_at_one_place_are_all_listed(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_two="""
+        import warnings
+        from relight.compat import LegacyWarning
+
+        def test_two():
+            for text in ("TRU600 b", "TRU600 a", "TRU601 c", "TRU601 c"):
+                warnings.warn(text, LegacyWarning)
+        """
+    )
+    shown = run(pytester).stdout.str()
+    start = shown.index("legacy API: 2 codes at 1 place ")
+    lines = shown[start:].splitlines()[1:6]
+    assert lines == [
+        "TRU600",
+        "    test_two.py:6  a",
+        "    test_two.py:6  b",
+        "TRU601 c",
+        "    test_two.py:6",
+    ]
 
 
 @pytest.mark.parametrize("how", ["option", "ini"])
