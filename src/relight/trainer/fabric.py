@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from relight.trainer.messages import legacy_value_hint
 from relight.utilities.exceptions import MisconfigurationException
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def make_fabric(**arguments: Any) -> Fabric:
         ValueError: For a name or number that nobody knows.
     """
     from lightning_fabric import Fabric
+    from lightning_fabric.strategies.dp import DataParallelStrategy
     from lightning_fabric.strategies.model_parallel import ModelParallelStrategy
 
     arguments["strategy"] = _ddp_by_name(arguments["strategy"])
@@ -31,8 +33,12 @@ def make_fabric(**arguments: Any) -> Fabric:
         fabric = Fabric(**arguments)
     except (RuntimeError, ValueError) as error:  # it speaks of itself, where the user wrote `Trainer(…)`
         text = str(error).replace("`Fabric", "`Trainer")
+        for argument in ("strategy", "accelerator"):
+            text += legacy_value_hint(argument, arguments[argument])
         kind = MisconfigurationException if type(error) is RuntimeError else type(error)
         raise kind(text) from error
+    if arguments["strategy"] == "dp" or isinstance(fabric.strategy, DataParallelStrategy):
+        raise ValueError("A Trainer has no `strategy='dp'`" + legacy_value_hint("strategy", "dp"))
     if isinstance(fabric.strategy, ModelParallelStrategy):
         raise MisconfigurationException(
             "`ModelParallelStrategy` is not supported: its function would have to cut the module into pieces"

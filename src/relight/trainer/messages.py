@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relight.module import LightningModule
 
-__all__ = ["check_legacy_hooks", "legacy_hint", "unknown_arguments"]
+__all__ = [
+    "check_legacy_hooks",
+    "legacy_hint",
+    "legacy_value_hint",
+    "unknown_arguments",
+    "unknown_entry_point_arguments",
+    "unknown_options",
+]
 
 _EPOCH_END = ("training_epoch_end", "validation_epoch_end", "test_epoch_end")
 _GONE = {
@@ -65,6 +72,64 @@ def unknown_arguments(names: Iterable[str], known: Iterable[str], entry_point_op
             near = difflib.get_close_matches(name, list(known), n=1)
             lines.append(f"`{name}` is not known" + (f"; did you mean `{near[0]}`?" if near else ""))
     return "Trainer() got unexpected arguments: " + "; ".join(lines)
+
+
+def legacy_value_hint(argument: str, value: Any) -> str:
+    """Return what took the place of a value of a Trainer argument, empty if it is none of the past."""
+    catalogue = _catalogue()
+    if catalogue is None or not isinstance(value, str):
+        return ""
+    entry = catalogue.find(catalogue.Area.TRAINER_VALUE, f"Trainer.{argument}", repr(value))
+    return f". {entry.advice} ({entry.code})" if entry is not None and entry.advice else ""
+
+
+def unknown_entry_point_arguments(entry_point: str, names: Iterable[str], known: Iterable[str]) -> str:
+    """Return the message for arguments that ``trainer.fit(...)`` or another entry point does not take."""
+    from relight.trainer.options import Options
+    from relight.trainer.trainer import Trainer
+
+    catalogue, lines = _catalogue(), []
+    constructor = argument_names(Trainer.__init__)
+    for name in names:
+        entry = None
+        if catalogue is not None:
+            entry = catalogue.find(
+                catalogue.Area.ENTRY_POINT_ARGUMENT, f"Trainer.{entry_point}", name
+            ) or catalogue.trainer_argument(name)
+        if name in constructor:
+            lines.append(f"`{name}` is an argument of `Trainer(...)`")
+        elif name.startswith("limit_") and "limit_batches" in known:
+            lines.append(f"`{name}`: say `limit_batches` here")
+        elif name in Options.names():
+            lines.append(f"`{name}` is an argument of `trainer.fit(...)`, or of `Trainer(options={{...}})`")
+        elif entry is not None:
+            modern, code = entry.relight.text, entry.code
+            lines.append(f"`{name}`: {f'say `{modern}`' if modern else entry.advice} ({code})")
+        else:
+            near = difflib.get_close_matches(name, list(known), n=1)
+            lines.append(f"`{name}` is not known" + (f"; did you mean `{near[0]}`?" if near else ""))
+    return f"trainer.{entry_point}() got unexpected arguments: " + "; ".join(lines)
+
+
+def unknown_options(names: Iterable[str], known: Iterable[str]) -> str:
+    """Return the message for what ``Trainer(options={...})`` does not know."""
+    from relight.trainer.trainer import Trainer
+
+    catalogue, lines = _catalogue(), []
+    constructor = argument_names(Trainer.__init__)
+    for name in names:
+        entry = catalogue.trainer_argument(name) if catalogue is not None else None
+        if name in constructor:
+            lines.append(f"`{name}` is an argument of `Trainer(...)` itself")
+        elif name == "limit_batches":
+            lines.append("`limit_batches`: say for which entry point, such as `limit_test_batches`")
+        elif entry is not None and (entry.relight.text or entry.advice):
+            say = f"say `{entry.relight.text}`" if entry.relight.text else entry.advice
+            lines.append(f"`{name}`: {say} ({entry.code})")
+        else:
+            near = difflib.get_close_matches(name, list(known), n=1)
+            lines.append(f"`{name}` is not known" + (f"; did you mean `{near[0]}`?" if near else ""))
+    return "Unknown options: " + "; ".join(lines) + f". There are {', '.join(known)}"
 
 
 def check_legacy_hooks(module: LightningModule, fn: str) -> None:

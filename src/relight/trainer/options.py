@@ -8,6 +8,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any
 
+from relight.trainer.messages import unknown_options
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.types import GradClipAlgorithmType
 
@@ -92,7 +93,7 @@ class Options:
         if not isinstance(given, Mapping):
             raise TypeError(f"`options` is a mapping or `relight.Options`, not {type(given).__name__}")
         if unknown := sorted(set(given) - set(cls.names())):
-            raise TypeError(f"Unknown options {unknown}; there are {list(cls.names())}")
+            raise TypeError(unknown_options(unknown, cls.names()))
         return cls(**given)
 
     def over(self, other: Options) -> Options:

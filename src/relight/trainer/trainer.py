@@ -18,7 +18,12 @@ from relight.trainer.eval_loop import EvaluationLoop
 from relight.trainer.fit_loop import FitLoop
 from relight.trainer.hooks import HOOK_ORDER, Hooks, Order
 from relight.trainer.logging import LoggerConnector
-from relight.trainer.messages import argument_names, check_legacy_hooks, unknown_arguments
+from relight.trainer.messages import (
+    argument_names,
+    check_legacy_hooks,
+    unknown_arguments,
+    unknown_entry_point_arguments,
+)
 from relight.trainer.optimizers import configure_optimizers
 from relight.trainer.options import UNSET, Options, Unset, settle, whole_number
 from relight.trainer.predict_loop import PredictionLoop
@@ -63,6 +68,19 @@ def _explains_unknown(init: F) -> F:
         if unknown := [name for name in kwargs if name not in known]:
             raise TypeError(unknown_arguments(unknown, known, Options.names()))
         init(self, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+def _explains_unknown_of_entry_point(entry_point: F) -> F:
+    """The same for an entry point."""
+    known = argument_names(entry_point)
+
+    @functools.wraps(entry_point)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if unknown := [name for name in kwargs if name not in known]:
+            raise TypeError(unknown_entry_point_arguments(entry_point.__name__, unknown, known))
+        return entry_point(self, *args, **kwargs)
 
     return wrapper  # type: ignore[return-value]
 
@@ -200,6 +218,7 @@ class Trainer(TrainerProperties):
 
     # Entry points
 
+    @_explains_unknown_of_entry_point
     def fit(
         self,
         model: LightningModule,
@@ -272,6 +291,7 @@ class Trainer(TrainerProperties):
             ckpt_path=ckpt_path, weights_only=weights_only,
         )  # fmt: skip
 
+    @_explains_unknown_of_entry_point
     def validate(
         self,
         model: LightningModule | None = None,
@@ -308,6 +328,7 @@ class Trainer(TrainerProperties):
             weights_only=weights_only,
         )  # fmt: skip
 
+    @_explains_unknown_of_entry_point
     def test(
         self,
         model: LightningModule | None = None,
@@ -329,6 +350,7 @@ class Trainer(TrainerProperties):
             weights_only=weights_only,
         )  # fmt: skip
 
+    @_explains_unknown_of_entry_point
     def predict(
         self,
         model: LightningModule | None = None,

@@ -132,6 +132,49 @@ def test_unknown_arguments_are_explained(arguments: dict[str, Any], words: list[
         assert word in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("entry_point", "arguments", "words"),
+    [
+        ("fit", {"train_dataloader": 1}, ["`train_dataloader`: say `train_dataloaders` (TRU501)"]),
+        ("fit", {"max_epochs": 1}, ["`max_epochs` is an argument of `Trainer(...)`"]),
+        ("fit", {"limit_batches": 1}, ["`limit_batches` is not known; did you mean `limit_val_batches`?"]),
+        ("fit", {"gpus": 1, "zzz": 2}, ["`gpus`", "TRU101", "`zzz` is not known"]),
+        ("validate", {"limit_val_batches": 3}, ["`limit_val_batches`: say `limit_batches` here"]),
+        ("validate", {"val_dataloaders": 3}, ["`val_dataloaders`: say `dataloaders` (TRU502)"]),
+        ("test", {"gradient_clip_val": 3}, ["`gradient_clip_val` is an argument of `trainer.fit(...)`"]),
+        ("predict", {"datalaoders": 3}, ["did you mean `dataloaders`?"]),
+    ],
+)
+def test_unknown_arguments_of_entry_points_are_explained(
+    entry_point: str, arguments: dict[str, Any], words: list[str]
+) -> None:
+    with pytest.raises(TypeError) as caught:
+        getattr(Trainer(**QUIET), entry_point)(Net(), **arguments)
+    for word in [f"trainer.{entry_point}()", *words]:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("max_epochs", "an argument of `Trainer(...)` itself"),
+        ("limit_batches", "such as `limit_test_batches`"),
+        ("track_grad_norm", "TRU127"),
+        ("gradient_clip", "gradient_clip_val"),
+        ("val_check_intervall", "did you mean `val_check_interval`?"),
+    ],
+)
+def test_unknown_options_are_explained(name: str, words: str) -> None:
+    with pytest.raises(TypeError, match="Unknown options") as caught:
+        Trainer(**QUIET, options={name: 1})
+    assert words in str(caught.value)
+
+
+def test_signatures_stay_visible() -> None:
+    assert "val_check_interval" in inspect.signature(Trainer.fit).parameters
+    assert "limit_batches" in inspect.signature(Trainer.predict).parameters
+
+
 def test_positional_arguments_are_refused() -> None:
     with pytest.raises(TypeError, match="keyword arguments only"):
         Trainer("cpu")  # type: ignore[misc]

@@ -57,6 +57,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
         ("mps", MisconfigurationException, r"MPSAccelerator.*not available.*argument of `Trainer`"),
         ("tpu", ModuleNotFoundError, "torch_xla"),
         ("abacus", ValueError, "accelerator='abacus'"),
+        ("ddp_cpu", ValueError, r"accelerator='ddp_cpu'.*strategy='ddp_spawn'.*TRU721"),
     ],
 )
 def test_accelerators_that_are_not_here(
@@ -81,6 +82,8 @@ def test_accelerators_that_are_not_here(
         ("xla", ModuleNotFoundError, "torch_xla"),
         ("ddp_magic_find_unused_parameters_true", ValueError, "ddp_magic"),
         ("abacus", ValueError, "strategy='abacus'"),
+        ("horovod", ValueError, r"strategy='horovod'.*say strategy='ddp' \(TRU714\)"),
+        ("dp", ValueError, r"no `strategy='dp'`.*TRU710"),
     ],
 )
 def test_strategies_that_do_not_run_here(strategy: Any, error: type[Exception], words: str) -> None:
