@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -266,3 +270,24 @@ def test_lightning_reads_the_key_without_trust(tmp_path: Path) -> None:
     _, files, _ = world_of(tmp_path).unbroken("on_validation_batch_end")
     loaded = torch.load(files[0][0], weights_only=True)
     assert set(loaded[KEY]) == {"version", "saver", "places", "processes"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no distributed package")
+def test_two_processes(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("pair_of_processes.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, script, tmp_path],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1))
+    assert first["draws"] != second["draws"]
+    assert first["tried"] == 8
+    assert first["wrong"] == second["wrong"] == {}

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ import relight
 from relight import Trainer, checkpoint
 from relight.utilities.exceptions import CheckpointLoadError, MisconfigurationException
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "core"
 QUIET: dict[str, Any] = {
     "accelerator": "cpu",
     "devices": 1,
@@ -237,53 +233,3 @@ def test_saving_is_a_hook_of_module_and_callbacks(tmp_path: Path) -> None:
     trainer.fit(Last(), loader())
     trainer.save_checkpoint(tmp_path / "a.ckpt")
     assert torch.load(tmp_path / "a.ckpt", weights_only=True)["order"] == ["callback", "module"]
-
-
-@pytest.mark.oracle
-def test_lightning_goes_on_from_our_file(tmp_path: Path) -> None:
-    """2.6.6 goes on from a file that relight saved within an epoch, to the same weights as relight."""
-    python = os.environ.get("RELIGHT_ORACLE_2_6_6")
-    if not python:
-        pytest.skip("RELIGHT_ORACLE_2_6_6 is not set")
-    script = tmp_path / "resume.py"
-    script.write_text(
-        f"""
-import sys, json
-sys.path.insert(0, {str(GOLDEN)!r})
-from pathlib import Path
-import harness
-root, directory, path, target = sys.argv[1:]
-h = harness.Harness(root, Path(directory))
-h.seed()
-torch = harness.torch
-def configure_optimizers(self):
-    optimizer = torch.optim.Adam(self.parameters(), lr=0.05)
-    return [optimizer], [torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)]
-net = h.net(configure_optimizers=configure_optimizers)
-class Save(h.pl.Callback):
-    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
-        if trainer.global_step == 10:
-            trainer.save_checkpoint(target)
-callbacks = [] if path != "none" else [Save()]
-trainer = h.trainer(max_epochs=3, callbacks=callbacks)
-trainer.fit(
-    net(), h.loader(), h.loader(6, seed=4), ckpt_path=None if path == "none" else path)
-report = h.report()
-keys = ("weights", "losses", "global_step", "logged")
-print("REPORT" + json.dumps({{key: report[key] for key in keys}}))
-"""
-    )
-    target = str(tmp_path / "ours.ckpt")
-
-    def go(interpreter: str, root: str, path: str) -> Any:
-        directory = tmp_path / f"{root}-{path == 'none'}"
-        directory.mkdir()
-        command = [interpreter, str(script), root, str(directory), path, target]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        report = next(line for line in output.splitlines() if line.startswith("REPORT"))
-        return json.loads(report.removeprefix("REPORT"))
-
-    go(sys.executable, "relight", "none")
-    ours, theirs = go(sys.executable, "relight", target), go(python, "lightning.pytorch", target)
-    assert ours == theirs
-    assert ours["global_step"] == 21
