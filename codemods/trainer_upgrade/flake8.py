@@ -72,6 +72,8 @@ class TrainerUpgradePlugin:
         cls.target = options.trainer_upgrade_target
         cls.target_version = options.trainer_upgrade_target_version
         cls.noqa = not getattr(options, "disable_noqa", False)
+        # What an earlier run in this process found may be told otherwise now.
+        cls._projects, cls._settings = {}, {}
         if cls.target_version:
             from packaging.version import InvalidVersion, Version
 

@@ -59,6 +59,7 @@ class Project:
         self.target = target
         self.target_version = target_version
         self._pins: dict[Path, tuple[Pin, ...]] = {}
+        self._pins_in: dict[Path, tuple[Pin, ...]] = {}
         given = sorted({absolute(path) for path in files})
         # A file that is named and is of no known kind is taken for Python.
         self.files: tuple[Path, ...] = tuple(path for path in given if kind_of(path) in (None, Kind.PYTHON))
@@ -143,7 +144,7 @@ class Project:
                 marked, here = self._marked_root(str(directory)), Path.cwd()
                 inside = marked is None and directory.is_relative_to(here)
                 stop = here if inside else Path(self._root(str(directory)))
-            found = self._pins[directory] = find_pins(directory, stop)
+            found = self._pins[directory] = find_pins(directory, stop, self._pins_in)
         return found
 
     def _forget(self, path: Path) -> None:

@@ -87,16 +87,22 @@ def newest(specifier: SpecifierSet) -> Version:
     return NEWEST
 
 
-def find_pins(directory: Path, stop: Path | None = None) -> tuple[Pin, ...]:
+def find_pins(
+    directory: Path, stop: Path | None = None, seen: dict[Path, tuple[Pin, ...]] | None = None
+) -> tuple[Pin, ...]:
     """Return the pins of the nearest directory, from one upwards, that has any.
 
     Args:
         directory: Where a source file lies.
-        stop: The last directory to look in; by default the repository's top, or the directory itself.
+        stop: The last directory to look in; by default the repository's top.
+        seen: What directories hold, remembered from call to call.
     """
+    seen = {} if seen is None else seen
     current = directory
     while True:
-        found = _in_directory(current)
+        found = seen.get(current)
+        if found is None:
+            found = seen[current] = _in_directory(current)
         if found or current == stop or (stop is None and (current / ".git").exists()):
             return found
         if current.parent == current or (stop is None and current == Path.home()):
