@@ -16,7 +16,6 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -26,14 +25,14 @@ from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue.consequences import GENERAL
 from trainer_upgrade.catalogue.consequences import consequence as consequence_of
 from trainer_upgrade.catalogue.entry import Entry, Target
-from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest, Location, Severity
+from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest, Location
 from trainer_upgrade.project import guards
 from trainer_upgrade.project.canonical import canonical, root_of
 from trainer_upgrade.project.classes import Classes, ClassInfo, Function
 from trainer_upgrade.project.index import Project
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.project.names import Names, Symbol
-from trainer_upgrade.project.pins import NEWEST, Pin
+from trainer_upgrade.project.pins import NEWEST, Pin, judged
 from trainer_upgrade.project.spelling import spell
 from trainer_upgrade.project.types import Instance, Types
 from trainer_upgrade.project.uses import TrainerUses, find_uses
@@ -255,10 +254,7 @@ class FileContext:
 
     def judged(self, finding: Finding) -> Finding:
         """Return a finding with its severity: an error where what is installed lacks the thing already."""
-        removed = finding.removed_in
-        if removed is None or Version(removed) > self.installed:
-            return finding
-        return replace(finding, severity=Severity.ERROR)
+        return judged(finding, self.installed)
 
     # Text
 

@@ -12,7 +12,7 @@ import configparser
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from trainer_upgrade.findings import Finding, Severity
 from trainer_upgrade.sources.toml import load_toml
 
-__all__ = ["DISTRIBUTIONS", "NEWEST", "Pin", "find_pins", "newest", "pins_in"]
+__all__ = ["DISTRIBUTIONS", "NEWEST", "Pin", "find_pins", "judged", "newest", "pins_in"]
 
 # What the Lightning of this tool comes as; `lightning` holds `lightning.pytorch` and more.
 DISTRIBUTIONS = ("pytorch-lightning", "lightning")
@@ -85,6 +86,13 @@ def newest(specifier: SpecifierSet) -> Version:
         except InvalidVersion:
             continue
     return NEWEST
+
+
+def judged(finding: Finding, installed: Version) -> Finding:
+    """Return a finding with its severity: an error where what is installed lacks the thing already."""
+    if finding.removed_in is None or Version(finding.removed_in) > installed:
+        return finding
+    return replace(finding, severity=Severity.ERROR)
 
 
 def find_pins(
