@@ -36,6 +36,7 @@ MODULES: tuple[str, ...] = (
     "multiple_optimizers",
     "resume",
     "step_end",
+    "too_new",
     "trainer_arguments",
     "trainer_attributes",
     "trainer_dicts",
