@@ -1,0 +1,37 @@
+"""The page on training: its examples run, its tables are those of the code."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TEXT = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert len(blocks) > 3
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "training.md", "exec"), names)
+
+
+def test_a_condition_of_ones_own_is_ten_lines() -> None:
+    block = next(b for b in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL) if "StoppingCondition" in b)
+    own = block.split("\n\n\n")[0]
+    assert len([line for line in own.splitlines() if line.strip()]) <= 10
+
+
+def test_the_tables_are_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("trainer_page_script", ROOT / "scripts" / "trainer_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.page(TEXT) == TEXT, "run `python scripts/trainer_page.py`"
