@@ -6,7 +6,6 @@ import inspect
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from relight.trainer import resume
 from relight.trainer.hooks import Order, call_own_hook
 from relight.trainer.signals import is_slurm_job, last_hpc_file
 from relight.trainer.states import TrainerFn
+from relight.utilities.atomic import local_path, write_atomically
 from relight.utilities.exceptions import CheckpointLoadError, MisconfigurationException
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import rank_zero_info, rank_zero_warn
@@ -128,32 +128,18 @@ def write(trainer: Trainer, checkpoint: dict[str, Any], path: PathLike, storage_
     from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 
     io = trainer.strategy.checkpoint_io
-    text = os.fspath(path)
     if not trainer.is_global_zero:
         return
-    if type(io) is TorchCheckpointIO and "://" not in text:
-        save_atomically(checkpoint, text)
+    local = local_path(path)
+    if type(io) is TorchCheckpointIO and local is not None:
+        save_atomically(checkpoint, local)
     else:
-        io.save_checkpoint(checkpoint, text, storage_options=storage_options)
+        io.save_checkpoint(checkpoint, os.fspath(path), storage_options=storage_options)
 
 
 def save_atomically(data: Any, path: PathLike) -> None:
-    """Write ``data`` with torch to a file beside ``path``, then put it in its place."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            torch.save(data, file)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files that only their owner may read
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    """Write ``data`` with torch to a file that is there whole or not at all; see :func:`write_atomically`."""
+    write_atomically(path, lambda file: torch.save(data, file))
 
 
 # Reading
@@ -175,16 +161,20 @@ def load(
     """
     safe = weights_only is not False
     try:
-        if isinstance(path, (str, os.PathLike)) and "://" in os.fspath(path):
+        source: Any = local_path(path) if isinstance(path, (str, os.PathLike)) else path
+        if source is None:
             import fsspec  # type: ignore[import-untyped]
 
-            with fsspec.open(os.fspath(path), "rb") as file:
-                loaded = torch.load(file, map_location=map_location, weights_only=safe)
+            try:
+                with fsspec.open(os.fspath(path), "rb") as file:  # type: ignore[arg-type]
+                    loaded = torch.load(file, map_location=map_location, weights_only=safe)
+            except FileNotFoundError:
+                raise FileNotFoundError(f"There is no file at the checkpoint path {path!r}") from None
         else:
-            if isinstance(path, (str, os.PathLike)) and not os.path.isfile(path):
-                what = "a directory, not a file" if os.path.isdir(path) else "no file"
-                raise FileNotFoundError(f"There is {what} at the checkpoint path {os.fspath(path)!r}")
-            loaded = torch.load(path, map_location=map_location, weights_only=safe)
+            if isinstance(source, str) and not os.path.isfile(source):
+                what = "a directory, not a file" if os.path.isdir(source) else "no file"
+                raise FileNotFoundError(f"There is {what} at the checkpoint path {source!r}")
+            loaded = torch.load(source, map_location=map_location, weights_only=safe)
     except Exception as error:
         if not safe or not (names := _refused(error)):
             raise
@@ -267,17 +257,16 @@ def select_path(
             raise ValueError(f"{call}: {reason}; pass a path")
         return best  # type: ignore[no-any-return]
     if given == "last":
-        candidates: set[str] = set()
+        candidates: dict[str, float] = {}
         for callback in trainer.checkpoint_callbacks:
             if hasattr(callback, "_find_last_checkpoints"):
-                candidates |= set(callback._find_last_checkpoints(trainer))
-        existing = [path for path in candidates if os.path.exists(path)]
-        if not existing:
+                candidates |= callback._find_last_checkpoints(trainer)
+        if not candidates:
             rank_zero_warn(
                 f"{call}: there is no last checkpoint, so none is loaded. `save_last=True` would make one."
             )
             return None
-        return max(existing, key=os.path.getmtime)
+        return max(candidates, key=candidates.__getitem__)
     if given == "hpc":
         newest = last_hpc_file(trainer.default_root_dir)
         if newest is None:

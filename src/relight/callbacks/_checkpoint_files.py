@@ -13,6 +13,7 @@ from torch import Tensor
 
 from relight.callbacks import _files
 from relight.callbacks.checkpoint import Checkpoint
+from relight.utilities.atomic import local_path
 
 if TYPE_CHECKING:
     from relight.trainer import Trainer
@@ -55,9 +56,10 @@ class NamedCheckpoint(Checkpoint):
         enable_version_counter: bool,
     ) -> None:
         self.dirpath: str | os.PathLike[str] | None = dirpath
-        if dirpath and _files.is_local(dirpath):
-            self.dirpath = os.path.realpath(os.path.expanduser(dirpath))
+        if dirpath and (local := local_path(dirpath)) is not None:
+            self.dirpath = os.path.realpath(os.path.expanduser(local))
         self.filename = filename
+        self._own: set[str] = set()  # the files that it wrote, and so may remove
         self.auto_insert_metric_name = auto_insert_metric_name
         self._enable_version_counter = enable_version_counter
 
@@ -135,8 +137,8 @@ class NamedCheckpoint(Checkpoint):
         return bool(trainer.strategy.reduce_boolean_decision(exists, all=False))
 
     def _should_remove_checkpoint(self, trainer: Trainer, previous: str, current: str) -> bool:
-        """Spare the file just written, the one the fit resumed from, and any outside the directory."""
-        if previous == current:
+        """Spare the file just written, the one the fit resumed from, and any that this callback did not write."""
+        if previous == current or previous not in self._own:
             return False
         if not _files.is_local(previous):
             return True
@@ -149,16 +151,20 @@ class NamedCheckpoint(Checkpoint):
     def _remove_checkpoint(self, trainer: Trainer, filepath: str) -> None:
         if trainer.is_global_zero and self._fs.exists(filepath):
             self._fs.rm(filepath, recursive=True)
+        self._own.discard(filepath)
 
-    def _find_last_checkpoints(self, trainer: Trainer) -> set[str]:
-        """Return the ``last`` files in the directory, for ``ckpt_path="last"``."""
-        directory, fs = str(self._resolve_directory(trainer)), self._fs
+    def _find_last_checkpoints(self, trainer: Trainer) -> dict[str, float]:
+        """Return the ``last`` files in the directory and when they were written, for ``ckpt_path="last"``."""
+        directory = str(self._resolve_directory(trainer))
+        fs = _files.filesystem(directory)
         if not fs.exists(directory):
-            return set()
+            return {}
         last = re.compile(rf"{re.escape(self.CHECKPOINT_NAME_LAST)}(-\d+)?")
-        paths = map(Path, fs.ls(directory, detail=False))
-        return {
-            os.path.normpath(path)
-            for path in paths
-            if path.suffix == self.FILE_EXTENSION and last.match(path.stem)
-        }
+        found: dict[str, float] = {}
+        for path in fs.ls(directory, detail=False):
+            name = Path(path)
+            if name.suffix == self.FILE_EXTENSION and last.match(name.stem) and fs.exists(path):
+                local = _files.is_local(directory)
+                written = os.path.getmtime(path) if local else fs.modified(path).timestamp()
+                found[os.path.normpath(path) if local else fs.unstrip_protocol(path)] = written
+        return found

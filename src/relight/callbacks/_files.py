@@ -6,6 +6,8 @@ import os
 import shutil
 from typing import Any
 
+from relight.utilities.atomic import link_atomically, write_atomically
+
 
 def filesystem(path: str | os.PathLike[str]) -> Any:
     """Return the fsspec file system that ``path`` (a path or a URL) lies on."""
@@ -29,11 +31,12 @@ def link(target: str, link_path: str) -> None:
     """
     if os.path.abspath(target) == os.path.abspath(link_path):
         return
-    if os.path.islink(link_path) or os.path.isfile(link_path):
-        os.remove(link_path)
-    elif os.path.isdir(link_path):
-        shutil.rmtree(link_path)
     try:
-        os.symlink(os.path.relpath(target, os.path.dirname(link_path)), link_path)
+        link_atomically(target, link_path)
     except OSError:
-        shutil.copy(target, link_path)
+        if os.path.isdir(target):
+            shutil.rmtree(link_path, ignore_errors=True)
+            shutil.copytree(target, link_path)
+        else:
+            with open(target, "rb") as source:
+                write_atomically(link_path, lambda file: shutil.copyfileobj(source, file))

@@ -113,7 +113,8 @@ class ModelCheckpoint(NamedCheckpoint):
         self._last_checkpoint_saved = ""
         self._last_time_checked: float | None = None
         self._time_before = 0.0  # how long ago the clock was looked at when the file resumed from was saved
-        self._wait_for_validation = False
+        self._wait_for_validation = False  # for the first value of the metric
+        self._wait_for_renewal = False  # for the value of the validation that comes next
         self._validation_has_run = False
         self._warned_missing = False
         self._to_do: dict[str, Any] = {}  # what follows the file that is being written
@@ -181,6 +182,7 @@ class ModelCheckpoint(NamedCheckpoint):
             self.best_model_score = state_dict["best_model_score"]
             for name in ("kth_best_model_path", "kth_value", "best_k_models", "last_model_path"):
                 setattr(self, name, state_dict.get(name, getattr(self, name)))
+            self._own |= {*self.best_k_models, self.last_model_path, state_dict["best_model_path"]}
         else:
             warnings.warn(
                 f"The dirpath has changed from {old_dirpath!r} to {self.dirpath!r}, therefore"
@@ -210,6 +212,9 @@ class ModelCheckpoint(NamedCheckpoint):
         self._last_time_checked = time.monotonic() - self._time_before
         self._time_before = 0.0
 
+    def _steps_done(self, trainer: Trainer) -> int:
+        return trainer.global_step
+
     def on_train_batch_end(
         self,
         trainer: Trainer,
@@ -220,7 +225,7 @@ class ModelCheckpoint(NamedCheckpoint):
     ) -> None:
         """Save if a step or the clock says so."""
         n = self._every_n_train_steps
-        due = n >= 1 and trainer.global_step % n == 0
+        due = n >= 1 and self._steps_done(trainer) % n == 0
         if not due and self._train_time_interval is None:
             return
         if not pl_module.automatic_optimization:
@@ -236,7 +241,9 @@ class ModelCheckpoint(NamedCheckpoint):
             return
         candidates = self._monitor_candidates(trainer)
         # Wait for a metric that is not there yet, or that the validation after this batch will renew.
-        if self._is_missing(candidates) or self._validation_will_renew_monitor(trainer):
+        if self._validation_will_renew_monitor(trainer):
+            self._wait_for_renewal = True
+        elif self._is_missing(candidates):
             self._wait_for_validation = True
         elif not self._should_skip_saving_checkpoint(trainer):
             self._save(trainer, candidates)
@@ -250,14 +257,14 @@ class ModelCheckpoint(NamedCheckpoint):
         """Save here if not at the end of the training epoch, or if a save was waiting for validation."""
         if trainer.state.fn == "fit":
             self._validation_has_run = True
-        if self._should_skip_saving_checkpoint(trainer) or self._should_save_on_train_epoch_end(trainer):
+        if self._should_skip_saving_checkpoint(trainer):
             return
-        candidates = self._monitor_candidates(trainer)
-        if self._wait_for_validation:
-            self._save(trainer, candidates)
-            self._wait_for_validation = False
-        else:
-            self._save_for_epoch(trainer, candidates)
+        at_epoch_end = self._should_save_on_train_epoch_end(trainer)
+        if self._wait_for_renewal or (self._wait_for_validation and not at_epoch_end):
+            self._wait_for_validation = self._wait_for_renewal = False
+            self._save(trainer, self._monitor_candidates(trainer))
+        elif not at_epoch_end:
+            self._save_for_epoch(trainer, self._monitor_candidates(trainer))
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
         """Save if ``save_on_exception`` and something has been learned since the last save."""
@@ -309,11 +316,17 @@ class ModelCheckpoint(NamedCheckpoint):
         return self.monitor is not None and self.monitor not in candidates
 
     def _validation_will_renew_monitor(self, trainer: Trainer) -> bool:
-        if self.monitor is None or not trainer.is_last_batch or not _total(trainer.num_val_batches):
+        """Whether validation comes right after this batch and logs the metric anew (Lightning #20185, #14431).
+
+        Lightning looks at the last batch of an epoch only, and there not if epochs' ends save.
+        """
+        if self.monitor is None or not _total(trainer.num_val_batches):
             return False
+        epoch_loop = trainer.fit_loop.epoch_loop
+        if not trainer.is_last_batch or self._should_save_on_train_epoch_end(trainer):
+            return not epoch_loop.results.has_name(self.monitor) and epoch_loop.validates_now()
         every = trainer.check_val_every_n_epoch
-        validates = every is None or (trainer.current_epoch + 1) % every == 0
-        return validates and not self._should_save_on_train_epoch_end(trainer)
+        return every is None or (trainer.current_epoch + 1) % every == 0
 
     # -- what -----------------------------------------------------------------------------------------------
 
@@ -443,6 +456,7 @@ class ModelCheckpoint(NamedCheckpoint):
         if do["target"]:
             if trainer.is_global_zero:
                 _files.link(do["target"], path)
+            self._own.add(path)
             trainer.strategy.barrier()
         else:
             do.update(remove=previous, new=path)  # what is left to do when this file is resumed from
@@ -454,6 +468,7 @@ class ModelCheckpoint(NamedCheckpoint):
     def _save_checkpoint(self, trainer: Trainer, filepath: str) -> None:
         before = self._last_global_step_saved, self._last_checkpoint_saved
         self._last_global_step_saved, self._last_checkpoint_saved = trainer.global_step, filepath
+        self._own.add(filepath)
         trainer._saver = self
         try:
             trainer.save_checkpoint(filepath, self.save_weights_only)
@@ -475,7 +490,7 @@ class ModelCheckpoint(NamedCheckpoint):
             "step": self._last_global_step_saved,
             "path": self._last_checkpoint_saved,
             "since": since,
-            "wait": self._wait_for_validation,
+            "wait": [self._wait_for_validation, self._wait_for_renewal],
             "validated": self._validation_has_run,
             "current_score": self.current_score,
             "to_do": dict(self._to_do),
@@ -483,7 +498,8 @@ class ModelCheckpoint(NamedCheckpoint):
 
     def _set_place(self, place: dict[str, Any]) -> None:
         self._last_global_step_saved = place["step"]
-        self._wait_for_validation, self._validation_has_run = place["wait"], place["validated"]
+        self._wait_for_validation, self._wait_for_renewal = place["wait"]
+        self._validation_has_run = place["validated"]
         self._time_before = place["since"]
         if str(self.dirpath) == place["dirpath"]:
             self._last_checkpoint_saved = place["path"]

@@ -193,7 +193,7 @@ class EpochLoop(Loop):
             if resumed.moment == "validation":
                 self._validate(resumed)
         else:
-            validate = self._epoch_validates and self._validation_is_due()
+            validate = self.validates_now()
             if self._skip_next_val:
                 validate = self._skip_next_val = False
             if validate:
@@ -402,6 +402,10 @@ class EpochLoop(Loop):
         trainer = self.trainer
         every = trainer.check_val_every_n_epoch
         return trainer.enable_validation and (every is None or (trainer.current_epoch + 1) % every == 0)
+
+    def validates_now(self) -> bool:
+        """Whether validation runs right after the batch at hand."""
+        return self._epoch_validates and self._validation_is_due()
 
     def _validation_is_due(self, also_when_stopping: bool = True) -> bool:
         trainer, is_last = self.trainer, self.batch_progress.is_last_batch

@@ -253,6 +253,10 @@ class ResultCollection(dict[tuple[str, str], Entry]):
                 metrics.pbar[forked_name] = value.item()
         return metrics
 
+    def has_name(self, name: str) -> bool:
+        """Return whether a value of this name is logged here."""
+        return any(name in (entry.name, entry.step_name, entry.epoch_name) for entry in self.values())
+
     def reset(self, metrics: bool | None = None, fx: str | None = None) -> None:
         """Forget metrics (True), plain values (False) or both, of all hooks or of ``fx``."""
         for entry in self.values():

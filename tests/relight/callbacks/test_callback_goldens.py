@@ -40,9 +40,17 @@ def without_metric_order(result: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
+#: Lightning saves with the value of the validation before, though one comes right after the batch (#20185);
+#: tests/relight/checkpoints/test_monitored_values.py says what is right.
+STALE_IN_LIGHTNING = {"by_step_at_epoch_end", "by_step_waits"}
+
+
 @pytest.mark.parametrize("name", sorted(scenarios.CHECKPOINTS))
 def test_checkpoints_saved_as_by_lightning(name: str, dialect: Any, tmp_path: Path) -> None:
     result = as_json(scenarios.run_checkpoint(dialect, name, str(tmp_path)))
+    if name in STALE_IN_LIGHTNING:
+        assert result != golden("checkpoints")[name]
+        return
     assert without_metric_order(result) == without_metric_order(golden("checkpoints")[name])
 
 
