@@ -1,4 +1,4 @@
-"""Write the generated parts of ``docs/training.md``: the Trainer's arguments, its options, what became of 1.x's.
+"""Write the generated parts of ``docs/training.md``: arguments, options, and what became of those of 1.x.
 
 ::
 

@@ -24,7 +24,11 @@ class StoppingCondition(Callback):
     """
 
     def should_stop(self, trainer: Trainer) -> bool:
-        """Tell whether this condition wants training to end. Must be cheap and free of side effects."""
+        """Tell whether this condition wants training to end. Must be cheap and free of side effects.
+
+        Several processes must all answer the same, or some would wait for the others forever: ask
+        ``trainer.strategy.reduce_boolean_decision(wish, all=False)`` if what is looked at may differ.
+        """
         return False
 
     def may_stop(self, trainer: Trainer) -> bool:

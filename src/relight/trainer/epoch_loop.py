@@ -15,7 +15,7 @@ from relight.trainer.results import ResultCollection
 from relight.trainer.resume import Resumed
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.trainer.step import AutomaticStep, ManualStep, Step
-from relight.utilities.exceptions import MisconfigurationException, SIGTERMException
+from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.rank_zero import PossibleUserWarning, WarningCache, rank_zero_info, rank_zero_warn
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class EpochLoop(Loop):
         if signals.polls:
             signals.poll()
         if signals.term and not self.last_batch_reached:
-            raise SIGTERMException
+            raise trainer._signals.end()
 
     def _validate(self, resumed: Resumed | None = None) -> None:
         trainer = self.trainer
@@ -415,7 +415,9 @@ class EpochLoop(Loop):
         if also_when_stopping and trainer.should_stop and trainer.fit_loop.may_stop:
             return True
         if trainer._val_check_seconds is not None:
-            return time.monotonic() - trainer._last_val_time >= trainer._val_check_seconds
+            due = time.monotonic() - trainer._last_val_time >= trainer._val_check_seconds
+            # Clocks differ: the first process decides.
+            return due if trainer.world_size == 1 else bool(trainer.strategy.broadcast(due))
         if every == math.inf:  # the loader has no length
             limit = trainer.limit_train_batches
             return (self.batch_idx + 1) % limit == 0 if isinstance(limit, int) else is_last

@@ -97,6 +97,10 @@ def test_stopping_is_agreed(reports: list[dict[str, Any]]) -> None:
     assert reports[0]["stopped"] == reports[1]["stopped"] == [2, 4, 1]
 
 
+def test_one_clock_decides_when_to_validate(reports: list[dict[str, Any]]) -> None:
+    assert [report["validated_by_time"] for report in reports] == [1, 1]
+
+
 def test_a_signal_to_one_ends_both(reports: list[dict[str, Any]]) -> None:
     assert reports[0]["ended"] == reports[1]["ended"] == ["SIGTERMException", 2]
 

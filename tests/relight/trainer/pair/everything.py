@@ -9,6 +9,7 @@ import json
 import logging
 import signal
 import sys
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,14 @@ class CountCollectives(relight.Callback):
         self.inside += self.all - self.before
 
 
+class AnotherClock(relight.Callback):
+    """Lets it be time to validate in the second process alone, and after the third batch in the first."""
+
+    def on_train_batch_start(self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int) -> None:
+        due = trainer.global_rank == 1 or batch_idx == 2
+        trainer._last_val_time = float("-inf") if due else time.monotonic()
+
+
 class SignalsTheSecond(relight.Callback):
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
@@ -180,6 +189,13 @@ def main() -> None:
     unsplit = trainer(max_epochs=1, enable_checkpointing=False, options={"use_distributed_sampler": False})
     unsplit.validate(again, DataLoader(Numbers(3), 1), verbose=False)
     report["unsplit"] = again.seen["val"][-1]
+
+    # Of the clocks, that of the first process decides when to validate.
+    validations = len(net.seen["val"])
+    fourth = trainer(max_epochs=1, enable_checkpointing=False, callbacks=[AnotherClock()])
+    interval = {"val_check_interval": "00:00:10:00", "num_sanity_val_steps": 0}
+    fourth.fit(net, DataLoader(Numbers(16), 2), DataLoader(Numbers(4), 2), **interval)
+    report["validated_by_time"] = len(net.seen["val"]) - validations
 
     # A signal to one process ends both, after the same batch.
     relight.trainer.signals.AGREE_EVERY = 0.0
