@@ -137,7 +137,7 @@ class NamedCheckpoint(Checkpoint):
         return bool(trainer.strategy.reduce_boolean_decision(exists, all=False))
 
     def _should_remove_checkpoint(self, trainer: Trainer, previous: str, current: str) -> bool:
-        """Spare the file just written, the one the fit resumed from, and any that this callback did not write."""
+        """Spare the file just written, the one resumed from, and any that this callback did not write."""
         if previous == current or previous not in self._own:
             return False
         if not _files.is_local(previous):

@@ -316,7 +316,7 @@ class ModelCheckpoint(NamedCheckpoint):
         return self.monitor is not None and self.monitor not in candidates
 
     def _validation_will_renew_monitor(self, trainer: Trainer) -> bool:
-        """Whether validation comes right after this batch and logs the metric anew (Lightning #20185, #14431).
+        """Whether validation comes right after this batch and logs the metric (Lightning #20185, #14431).
 
         Lightning looks at the last batch of an epoch only, and there not if epochs' ends save.
         """

@@ -19,7 +19,6 @@ from relight.trainer.results import ResultCollection
 from relight.trainer.resume import Resumed, ask_under
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.utilities.combined_loader import CombinedLoader
-from relight.utilities.exceptions import SIGTERMException
 from relight.utilities.overrides import is_overridden, takes_parameter
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ class EvaluationLoop(Loop):
                 if signals.polls:
                     signals.poll_alone()
                 if signals.term_here and not progress.is_last_batch:
-                    raise SIGTERMException
+                    raise trainer._signals.end()
             except StopIteration:
                 break
             finally:

@@ -17,7 +17,7 @@ from relight.trainer.progress import Progress
 from relight.trainer.resume import Resumed, ask_under, capture
 from relight.trainer.states import RunningStage
 from relight.utilities.combined_loader import CombinedLoader, sized_len
-from relight.utilities.exceptions import MisconfigurationException, SIGTERMException
+from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_info, rank_zero_warn
 
@@ -365,7 +365,7 @@ class FitLoop(Loop):
         self.epoch_progress.increment_completed()
         self.phase = "between"
         if trainer.received_sigterm:
-            raise SIGTERMException
+            raise trainer._signals.end()
 
     def teardown(self) -> None:
         """Let go of iterators and workers."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-import sys
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ from relight.trainer import connect
 from relight.trainer.hooks import call_own_hook
 from relight.trainer.logging import tensors_to_scalars
 from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
-from relight.utilities.exceptions import MisconfigurationException
+from relight.utilities.exceptions import InterruptedRun, MisconfigurationException, SIGTERMException
 from relight.utilities.overrides import has_own, is_overridden, takes_parameter
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_info, rank_zero_warn
 from relight.utilities.seed import isolate_rng, reset_seed
@@ -79,18 +77,18 @@ def enter(
         return _spawn(*work) if trainer._backend.spawns else trainer._backend.launch(_run_in_process, *work)
     except KeyboardInterrupt as error:
         rank_zero_info("\nInterrupted by the user; shutting down …")
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         _on_exception(trainer, error)
         trainer._backend.signal_children(signal.SIGTERM)
         # Fabric kills the process that launched the others when one of them fails; it may still be saving.
-        sys.exit(0 if trainer._backend.launched_by_us else 1)
+        raise InterruptedRun(0 if trainer._backend.launched_by_us else 1) from error
     except BaseException as error:
         if type(error).__name__ == "ProcessRaisedException":  # which told its own callbacks
             trainer.state.status = TrainerStatus.INTERRUPTED
         else:
             _on_exception(trainer, error)
         trainer.state.stage = None
+        if isinstance(error, SIGTERMException) and trainer._backend.launched_by_us:
+            error.code = 0
         raise
 
 
@@ -448,7 +446,8 @@ def _call_teardown(trainer: Trainer, fn: TrainerFn) -> None:
 def _on_exception(trainer: Trainer, error: BaseException) -> None:
     """Tell everyone who wants to know that the run failed."""
     trainer.state.status = TrainerStatus.INTERRUPTED
-    trainer._ends_alone = True
+    ending = isinstance(error, (KeyboardInterrupt, SIGTERMException)) and trainer._signals.term
+    trainer._ends_alone = not ending  # else all processes have agreed to end after the same batch
     trainer._scope.hook = None
     with suppress(Exception):  # must not hide what went wrong
         trainer._logger_connector.flush()

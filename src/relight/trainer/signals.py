@@ -1,8 +1,9 @@
 """Signals: noted when they come, acted on between two batches, when the state is whole.
 
-``SIGTERM`` ends the run. On a SLURM cluster the signal that announces the end of the job's time (``SIGUSR1``
-unless the environment says otherwise) saves ``hpc_ckpt_N.ckpt`` and puts the job back into the queue; the
-next run goes on from that file.
+``SIGTERM`` ends the run, and so does Ctrl-C (``SIGINT``): pressed once, after the batch at hand; pressed
+again, at once. On a SLURM cluster the signal that announces the end of the job's time (``SIGUSR1`` unless the
+environment says otherwise) saves ``hpc_ckpt_N.ckpt`` and puts the job back into the queue; the next run goes
+on from that file.
 
 One process acts at once. Several have to act after the same batch, so they agree every few seconds: a
 collective every batch would cost more than the batch of a small model.
@@ -23,6 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+
+from relight.utilities.exceptions import SIGTERMException
 
 if TYPE_CHECKING:
     from relight.trainer.trainer import Trainer
@@ -47,7 +50,8 @@ class Signals:
         self.trainer = trainer
         self.term = False
         self.polls = False
-        self._wants_term = self._wants_requeue = False
+        self._wants_term = self._wants_requeue = self._wants_int = False
+        self._interrupted = False  # Ctrl-C is the reason of the end
         self._together = False
         self._batches = 0
         self._interval = 1
@@ -56,12 +60,16 @@ class Signals:
     @property
     def term_here(self) -> bool:
         """Whether this process was told to end; outside of training each ends for itself."""
-        return self._wants_term or self.term
+        return self._wants_term or self._wants_int or self.term
+
+    def end(self) -> BaseException:
+        """Return the exception that ends the run."""
+        return KeyboardInterrupt() if self._interrupted or self._wants_int else SIGTERMException()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Note signals within the ``with`` block; afterwards the handlers are those of before."""
-        self.term = self._wants_term = self._wants_requeue = False
+        self.term = self._wants_term = self._wants_requeue = self._wants_int = self._interrupted = False
         requeue = _requeue_signal(self.trainer)
         self._together = self.trainer.world_size > 1
         self.polls = self._together or requeue is not None
@@ -77,6 +85,9 @@ class Signals:
         ):  # else it is the user's
             before[requeue] = signal.getsignal(requeue)
             signal.signal(requeue, self._on_requeue)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is the user's
+            before[signal.SIGINT] = signal.default_int_handler
+            signal.signal(signal.SIGINT, self._on_int)
         try:
             yield
         finally:
@@ -94,6 +105,16 @@ class Signals:
                 before(number, frame)
 
         return notice
+
+    def _on_int(self, number: int, frame: Any) -> None:
+        if self._wants_int:
+            signal.default_int_handler(number, frame)
+        self._wants_int = True
+        if not self._together:
+            self.term = self._interrupted = True
+        when = f"within {AGREE_EVERY:.0f} seconds or so" if self._together else "after this batch"
+        if self.trainer.is_global_zero:
+            _log.warning("Ctrl-C: the run ends %s. Press it again to end at once.", when)
 
     def _on_requeue(self, number: int, frame: Any) -> None:
         self._wants_requeue = True
@@ -118,13 +139,15 @@ class Signals:
         now = time.monotonic()
         a_batch = (now - self._since) / self._batches
         device = self.trainer._backend.device
-        mine = torch.tensor([float(self._wants_term), float(self._wants_requeue), a_batch], device=device)
-        term, requeue, slowest = self.trainer._backend.reduce(mine, "max").tolist()
+        wants = float(self._wants_term), float(self._wants_requeue), float(self._wants_int)
+        mine = torch.tensor([*wants, a_batch], device=device)
+        term, requeue, interrupt, slowest = self.trainer._backend.reduce(mine, "max").tolist()
         self._batches, self._since = 0, now
         self._interval = min(_MOST_BATCHES, max(1, int(AGREE_EVERY / max(slowest, 1e-6))))
         if requeue:
             self._requeue()
-        self.term = self.term or bool(term)
+        self._interrupted = bool(interrupt) and not term
+        self.term = self.term or bool(term or interrupt)
 
     def _requeue(self) -> None:
         """Save, and have SLURM start the job again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CheckpointLoadError", "MisconfigurationException", "SIGTERMException"]
+__all__ = ["CheckpointLoadError", "InterruptedRun", "MisconfigurationException", "SIGTERMException"]
 
 
 class MisconfigurationException(Exception):
@@ -10,7 +10,18 @@ class MisconfigurationException(Exception):
 
 
 class SIGTERMException(SystemExit):
-    """The process was asked to end by ``SIGTERM``."""
+    """The process was asked to end by ``SIGTERM``; uncaught, it exits with 143, as shells expect (#19916)."""
+
+    def __init__(self, code: int = 128 + 15) -> None:
+        super().__init__(code)
+
+
+class InterruptedRun(SystemExit, KeyboardInterrupt):
+    """The user pressed Ctrl-C, and the run has ended in order.
+
+    Uncaught, it ends the process with 1 and no traceback, as in Lightning 2.6. Code that wants to go on after
+    the fit catches it as a ``KeyboardInterrupt`` (#11924).
+    """
 
 
 class CheckpointLoadError(RuntimeError):

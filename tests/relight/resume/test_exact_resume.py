@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ import relight
 from relight.callbacks import ModelCheckpoint
 from relight.trainer.resume import KEY
 from relight.utilities.combined_loader import CombinedLoader
+from relight.utilities.exceptions import SIGTERMException
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -191,6 +193,67 @@ def test_an_exception(hook: str, step: int, tmp_path: Path) -> None:
     else:
         found["callbacks"]["Counts"]["batch_start"] = expected["callbacks"]["Counts"]["batch_start"]
         assert not differences(expected, found)
+
+
+class Signalled(relight.Callback):
+    """Gets a signal while a hook runs."""
+
+    def __init__(self, number: int, hook: str, step: int, times: int = 1) -> None:
+        self.number, self.step, self.times = number, step, times
+        setattr(self, hook, self.hook)
+
+    def hook(self, trainer: Any, *args: Any) -> None:
+        if trainer.global_step == self.step and not trainer.sanity_checking and self.times:
+            for _ in range(self.times):
+                signal.raise_signal(self.number)
+            self.times = 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("hook", "step"),
+    [
+        ("on_train_batch_start", 0),
+        ("on_before_zero_grad", 2),
+        ("on_train_batch_start", 4),
+        ("on_train_batch_end", 8),
+        ("on_validation_batch_start", 4),
+        ("on_validation_end", 7),
+        ("on_train_epoch_end", 5),
+    ],
+)
+def test_a_signal_ends_the_run_in_order(number: int, hook: str, step: int, tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    expected = world.unbroken()[0]
+    rows: list[Any] = []
+    path, before = tmp_path / "stopped.ckpt", signal.getsignal(number)
+    kind = KeyboardInterrupt if number == signal.SIGINT else SIGTERMException
+    with pytest.raises(kind) as raised:
+        world.fit(rows, Signalled(number, hook, step), SavesOnException(path))
+    assert raised.value.code == (1 if number == signal.SIGINT else 143)
+    assert signal.getsignal(number) is before
+    assert not differences(expected, world.resumed(path, rows))
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
+    world = world_of(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        world.fit(
+            [], Signalled(signal.SIGINT, "on_before_zero_grad", 3, times=2), SavesOnException(tmp_path / "a")
+        )
+    saved = torch.load(tmp_path / "a", weights_only=True)
+    assert saved["relight"]["processes"][0]["moment"] == "in batch"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_of_the_users_own_gets_ctrl_c(tmp_path: Path) -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    try:
+        world_of(tmp_path).fit([], Signalled(signal.SIGINT, "on_train_batch_start", 3))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT]
 
 
 def test_workers_do_again_what_they_did(tmp_path: Path) -> None:

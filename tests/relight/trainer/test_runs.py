@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import warnings
 from typing import Any
 
 import pytest
@@ -257,12 +256,11 @@ def test_keyboard_interrupt_ends_the_process_gracefully() -> None:
 
     before = signal.getsignal(signal.SIGINT)
     trainer = Trainer(**QUIET, max_epochs=1, callbacks=[Watch()])
-    try:
-        with pytest.raises(SystemExit) as caught:
-            trainer.fit(variant(training_step=training_step), loader())
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with pytest.raises(SystemExit) as caught:
+        trainer.fit(variant(training_step=training_step), loader())
     assert caught.value.code == 1
+    assert isinstance(caught.value, KeyboardInterrupt)
+    assert signal.getsignal(signal.SIGINT) is before
     assert seen == ["KeyboardInterrupt"]
     assert trainer.interrupted
 
@@ -276,8 +274,9 @@ def test_sigterm_ends_between_batches_and_handlers_come_back() -> None:
         return self(batch).sum()
 
     before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as caught:
         Trainer(**QUIET, max_epochs=3).fit(variant(training_step=training_step), loader())
+    assert caught.value.code == 128 + signal.SIGTERM
     assert seen == [0]
     assert signal.getsignal(signal.SIGTERM) == before
 
