@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 from relight.core.hooks import DataHooks
 from relight.core.hparams import HyperparametersMixin
+from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import class_only
 
 if TYPE_CHECKING:
@@ -67,7 +69,9 @@ class LightningDataModule(DataHooks, HyperparametersMixin):
             if not isinstance(data, Dataset):
                 return [serve(item, shuffle) for item in data]
             shuffled = shuffle and not isinstance(data, IterableDataset)
-            return DataLoader(data, batch_size, shuffled, num_workers=num_workers, pin_memory=True)
+            return DataLoader(
+                data, batch_size=batch_size, shuffle=shuffled, num_workers=num_workers, pin_memory=True
+            )
 
         taken = inspect.signature(cls.__init__).parameters
         everything = any(p.kind is p.VAR_KEYWORD for p in taken.values())
@@ -83,6 +87,25 @@ class LightningDataModule(DataHooks, HyperparametersMixin):
             if dataset is not None:
                 setattr(module, f"{kind}_dataloader", lambda d=dataset, k=kind: serve(d, k == "train"))
         return module
+
+    def __str__(self) -> str:
+        """Return the sizes of the datasets, as far as the loaders are there; asks for the loaders."""
+        kinds = {"Train": "train", "Validation": "val", "Test": "test", "Predict": "predict"}
+        lines = [f"{{{title} dataloader: {self._sizes(kind)}}}" for title, kind in kinds.items()]
+        return os.linesep.join(lines)
+
+    def _sizes(self, kind: str) -> str:
+        from relight.utilities.combined_loader import CombinedLoader, sized_len
+
+        try:
+            loaders = CombinedLoader(getattr(self, f"{kind}_dataloader")()).flattened
+        except (MisconfigurationException, AttributeError, TypeError):  # not there, or only after `setup`
+            return "None"
+        lengths = [sized_len(getattr(loader, "dataset", None)) for loader in loaders]
+        sizes = [f"size={'NA' if length is None else length}" for length in lengths]
+        if len(sizes) == 1:
+            return sizes[0]
+        return " ; ".join(f"{number}. {size}" for number, size in enumerate(sizes, 1)) or "None"
 
     def state_dict(self) -> dict[str, Any]:
         """Return what a checkpoint is to keep of this data module."""

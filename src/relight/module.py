@@ -16,9 +16,10 @@ from relight.core.hooks import CheckpointHooks, DataHooks, ModelHooks
 from relight.core.hparams import HyperparametersMixin
 from relight.core.optimizer import LightningOptimizer
 from relight.utilities.exceptions import MisconfigurationException
+from relight.utilities.grads import clip_algorithm
 from relight.utilities.overrides import class_only
 from relight.utilities.rank_zero import rank_zero_warn
-from relight.utilities.types import STEP_OUTPUT, GradClipAlgorithmType
+from relight.utilities.types import STEP_OUTPUT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -294,7 +295,7 @@ class LightningModule(
                 from those of an earlier call of the same name in the same hook.
         """
         if self._trainer is None:
-            self._log_alone(name, value, logger, reduce_fx, enable_graph, batch_size)
+            self._log_alone({name: value}, logger, reduce_fx, enable_graph, batch_size)
             return
         self._trainer._logger_connector.log(
             self, name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, enable_graph, sync_dist,
@@ -322,7 +323,11 @@ class LightningModule(
             options["keep_base"] = False
             if dictionary._enable_compute_groups:
                 options["copy_state"] = False
-        for name, value in dictionary.items(**options):
+        values = dictionary.items(**options)
+        if self._trainer is None:
+            self._log_alone(dict(values), logger, reduce_fx, enable_graph, batch_size)
+            return
+        for name, value in values:
             self.log(
                 name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, enable_graph, sync_dist,
                 sync_dist_group, add_dataloader_idx, batch_size, None, rank_zero_only,
@@ -432,6 +437,9 @@ class LightningModule(
         Raises:
             MisconfigurationException: If ``fit`` was given another value or algorithm.
         """
+        if self._trainer is None and self._fabric is not None:
+            self._clip_under_fabric(optimizer, gradient_clip_val, gradient_clip_algorithm)
+            return
         trainer = self.trainer
         if gradient_clip_val is None:
             gradient_clip_val = trainer.gradient_clip_val or 0.0
@@ -447,15 +455,8 @@ class LightningModule(
                 f"`fit` was given gradient_clip_algorithm={str(trainer.gradient_clip_algorithm)!r} and"
                 f" `clip_gradients` {gradient_clip_algorithm!r}: use one of them."
             )
-        if not isinstance(gradient_clip_val, (int, float)):
-            raise TypeError(f"`gradient_clip_val` should be an int or a float, not {gradient_clip_val!r}")
-        algorithm = str(getattr(gradient_clip_algorithm, "value", gradient_clip_algorithm)).lower()
-        if not GradClipAlgorithmType.supported_type(algorithm):
-            raise MisconfigurationException(
-                f"`gradient_clip_algorithm` must be one of {GradClipAlgorithmType.supported_types()},"
-                f" not {algorithm!r}"
-            )
-        trainer._backend.clip_gradients(self, optimizer, gradient_clip_val, GradClipAlgorithmType(algorithm))
+        algorithm = clip_algorithm(gradient_clip_val, gradient_clip_algorithm)
+        trainer._backend.clip_gradients(self, optimizer, gradient_clip_val, algorithm)
 
     def freeze(self) -> Self:
         """Stop all gradients and go into evaluation mode."""

@@ -255,7 +255,7 @@ class ModelCheckpoint(NamedCheckpoint):
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Save here if not at the end of the training epoch, or if a save was waiting for validation."""
-        if trainer.state.fn == "fit":
+        if trainer.state.fn == "fit" and not trainer.sanity_checking:
             self._validation_has_run = True
         if self._should_skip_saving_checkpoint(trainer):
             return

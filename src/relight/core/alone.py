@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
@@ -56,6 +56,16 @@ class Alone:
                 child.fabric = fabric
         self.__dict__["_fabric"] = fabric
 
+    def _clip_under_fabric(self: Any, optimizer: Any, value: float | None, algorithm: Any) -> None:
+        from relight.utilities.grads import clip_algorithm
+        from relight.utilities.types import GradClipAlgorithmType
+
+        value = 0.0 if value is None else value
+        by_value = clip_algorithm(value, algorithm) is GradClipAlgorithmType.VALUE
+        if value > 0:
+            limits = (value, None) if by_value else (None, value)
+            self._fabric.clip_gradients(self, optimizer, clip_val=limits[0], max_norm=limits[1])
+
     def logged_values(self, *, last: bool = False, reset: bool = False) -> dict[str, Tensor]:
         """Return what was logged while no Trainer ran this module.
 
@@ -75,17 +85,28 @@ class Alone:
         return {name: value for name, value in values.items() if (_HOOK, name) in results}
 
     def _log_alone(
-        self: Any, name: str, value: Any, logger: bool | None,
+        self: Any, values: Mapping[str, Any], logger: bool | None,
         reduce_fx: str | Callable[[Any], Any], enable_graph: bool, batch_size: int | None,
     ) -> None:  # fmt: skip
+        plain = {
+            name: value
+            for name, value in values.items()
+            if self._keep_alone(name, value, reduce_fx, enable_graph, batch_size)
+        }
+        if plain and self._fabric is not None and logger is not False:
+            self._fabric.log_dict(plain)  # in one go, so that they are one row
+
+    def _keep_alone(
+        self: Any, name: str, value: Any, reduce_fx: str | Callable[[Any], Any], enable_graph: bool,
+        batch_size: int | None,
+    ) -> bool:  # fmt: skip
+        """Keep a value; return whether it is one, and no metric object that computes it later."""
         from relight.trainer.logging import LoggerConnector, as_tensor
         from relight.trainer.results import LogOptions, ResultCollection, reduction_name
 
         tensor = as_tensor(self, name, value, enable_graph)
         if tensor is None:
             LoggerConnector._metric_attribute(self, name, value, None)
-        elif self._fabric is not None and logger is not False:
-            self._fabric.log_dict({name: value})
         results = self._own_results
         if results is None:
             results = self.__dict__["_own_results"] = ResultCollection(training=True)
@@ -95,3 +116,4 @@ class Alone:
             sync_dist_group=None, rank_zero_only=False,
         )  # fmt: skip
         results.log(_HOOK, name, value if tensor is None else tensor, options, batch_size, None)
+        return tensor is not None

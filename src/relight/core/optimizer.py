@@ -35,6 +35,14 @@ class LightningOptimizer:
             f"Lightning{type(optimizer).__name__}", (type(self), type(optimizer)), {}
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the parts: the class made above can be found by no name."""
+        return LightningOptimizer, (self._optimizer,), {"_trainer": self._trainer}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the trainer back; the wrapped optimizer's class must not have a say."""
+        self.__dict__.update(state)
+
     @property
     def optimizer(self) -> Optimizer:
         """The wrapped optimizer."""

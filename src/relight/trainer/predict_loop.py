@@ -107,7 +107,8 @@ class PredictionLoop(Loop):
         )
         takes_batch_idx = takes_parameter(trainer.lightning_module.predict_step, "batch_idx", min_args=2)
         writers = self._writers()
-        keep_all = keep or any(writer.interval.on_epoch for writer in writers)
+        for_epoch = any(writer.interval.on_epoch for writer in writers)
+        keep_all = keep or for_epoch
         progress = self.batch_progress
         while not fetcher.done:
             try:
@@ -115,7 +116,7 @@ class PredictionLoop(Loop):
             except StopIteration:
                 break
             if writers:
-                self._note_indices(batch_idx, dataloader_idx)
+                self._note_indices(batch_idx, dataloader_idx, for_epoch)
             if transfer is not None:
                 batch = transfer(batch, dataloader_idx)
             index = (dataloader_idx,) if several else ()
@@ -172,14 +173,15 @@ class PredictionLoop(Loop):
             loaders.append(loader)
         combined.flattened = loaders
 
-    def _note_indices(self, batch_idx: int, dataloader_idx: int) -> None:
+    def _note_indices(self, batch_idx: int, dataloader_idx: int, for_epoch: bool) -> None:
         recorder = self._recorders[dataloader_idx]
         if recorder is None:
             self.current_batch_indices = []
             _warn_once.warn("The predict loader has no batch sampler: writers are not told the indices.")
             return
         self.current_batch_indices = recorder.chosen[batch_idx]
-        self.epoch_batch_indices[dataloader_idx].append(recorder.chosen[batch_idx])
+        if for_epoch:
+            self.epoch_batch_indices[dataloader_idx].append(recorder.chosen[batch_idx])
 
     def _begin(self, combined: CombinedLoader) -> None:
         self.batch_progress.reset_on_run()

@@ -216,6 +216,10 @@ class Trainer(TrainerProperties):
         self._user_managed_ckpt_path = False
         self._loaded_checkpoint: dict[str, Any] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what a run bound to this very object; the next one binds it anew."""
+        return {**vars(self), "_hooks": None, "_step": None, "_transfer": None}
+
     # Entry points
 
     @_explains_unknown_of_entry_point

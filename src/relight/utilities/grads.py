@@ -1,4 +1,4 @@
-"""Norms of gradients."""
+"""Norms of gradients, and ways to clip them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import torch
 from torch.nn import Module
 
-__all__ = ["grad_norm"]
+from relight.utilities.exceptions import MisconfigurationException
+from relight.utilities.types import GradClipAlgorithmType
+
+__all__ = ["clip_algorithm", "grad_norm"]
 
 
 def grad_norm(module: Module, norm_type: float | int | str, group_separator: str = "/") -> dict[str, float]:
@@ -34,3 +37,21 @@ def grad_norm(module: Module, norm_type: float | int | str, group_separator: str
     if norms:
         norms[f"grad_{norm_type}_norm_total"] = torch.tensor(list(norms.values())).norm(norm_type)
     return norms
+
+
+def clip_algorithm(value: Any, algorithm: Any) -> GradClipAlgorithmType:
+    """Return how to clip: what was asked for, by the norm if nothing was.
+
+    Raises:
+        TypeError: If ``value`` is no number.
+        MisconfigurationException: If there is no such algorithm.
+    """
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"`gradient_clip_val` should be an int or a float, not {value!r}")
+    name = str(getattr(algorithm, "value", algorithm) or "norm").lower()
+    if not GradClipAlgorithmType.supported_type(name):
+        raise MisconfigurationException(
+            f"`gradient_clip_algorithm` must be one of {GradClipAlgorithmType.supported_types()},"
+            f" not {name!r}"
+        )
+    return GradClipAlgorithmType(name)

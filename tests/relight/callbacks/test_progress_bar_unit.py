@@ -56,7 +56,7 @@ def test_a_file_gets_one_line_an_epoch(capsys: pytest.CaptureFixture[str]) -> No
     out = capsys.readouterr().out
     assert out.count("\n") == 1
     assert out.startswith("Epoch 0: 100%|██████████| 4/4 [")
-    assert out.endswith("it/s, loss=0.5]\n")
+    assert out.endswith("it/s, loss=0.500]\n")
     assert "\r" not in out
     assert "\x1b" not in out
 

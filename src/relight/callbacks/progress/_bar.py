@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 import time
@@ -112,12 +113,14 @@ class Bar:
             self._file.flush()
         self.disable = True
 
-    def write(self, text: str, end: str = "\n") -> None:
-        """Print ``text`` above the bar."""
+    def write(self, text: str, end: str = "\n", file: TextIO | None = None) -> None:
+        """Print ``text`` above the bar, or to another ``file``, which may show on the same terminal."""
         if self._live:
             self._file.write("\r\x1b[K")
-        self._file.write(f"{text}{end}")
-        self._file.flush()
+            self._file.flush()
+        file = file if file is not None else self._file
+        file.write(f"{text}{end}")
+        file.flush()
         if self._live:
             self.refresh()
 
@@ -152,4 +155,10 @@ def _clock(seconds: float) -> str:
 def _number(value: Any) -> str:
     if isinstance(value, Tensor) and value.numel() == 1:
         value = value.item()
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    text = f"{value:.3g}"
+    # As wide as the last one, so that the line does not jump: 1 → 1.000
+    if len(text) < 5 and math.isfinite(value) and "e" not in text:
+        text = (text if "." in text else f"{text}.").ljust(5, "0")
+    return text

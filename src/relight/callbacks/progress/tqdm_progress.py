@@ -347,4 +347,4 @@ def _restart(bar: Any, total: float | None, text: str) -> None:
 def _resolve_refresh_rate(refresh_rate: int) -> int:
     if os.getenv("COLAB_GPU") and refresh_rate == 1:
         return 20  # a notebook there hangs when it is updated more often
-    return max(int(os.environ.get("TQDM_MINITERS", 0)), refresh_rate) if refresh_rate else refresh_rate
+    return max(int(os.environ.get("TQDM_MINITERS", 0)), refresh_rate)
