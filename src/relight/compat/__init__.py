@@ -6,7 +6,8 @@ script with ``python -m relight.compat script.py``, serves ``import pytorch_ligh
 lightning.pytorch`` as well.
 
 Each legacy use warns once a place (:class:`LegacyWarning`), with its code and the modern form;
-``RELIGHT_COMPAT=warn|error|summary|ignore`` says what a use does.
+``RELIGHT_COMPAT=warn|error|summary|ignore`` says what a use does. Where releases behaved differently, compat
+does as 1.9 did, or as the one that :func:`emulate` or ``RELIGHT_COMPAT_VERSION`` names.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from relight.compat import _finder
 from relight.compat._finder import install, installed, uninstall
 from relight.compat._notices import LegacyAPIWarning, LegacyWarning
+from relight.compat._release import emulate, release
 
 if TYPE_CHECKING:
     from relight.compat._callback import Callback
@@ -31,6 +33,7 @@ __all__ = [
     "LightningDataModule",
     "LightningModule",
     "Trainer",
+    "emulate",
     "install",
     "installed",
     "seed_everything",
@@ -38,7 +41,7 @@ __all__ = [
 ]
 
 # The release whose API this is: scripts branch on it.
-__version__ = "1.9.5"
+__version__ = str(release())
 
 _finder.serve_own()
 

@@ -157,7 +157,7 @@ def add_argparse_args(
         if name in _IGNORED or not kinds:
             continue
         option = f"--{name}"
-        if trainer and name not in _arguments.POSITIONAL:
+        if trainer and name not in _arguments.IN_1_9:
             if option in result._option_string_actions:
                 continue
             result.conflict_handler = parser.conflict_handler = "resolve"

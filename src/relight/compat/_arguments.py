@@ -1,7 +1,7 @@
 """Every argument that a Trainer took in some release from 0.7 to 2.6: order, default and plain types.
 
-The order is that of 1.9.5, in which positional arguments are read; arguments of other releases follow and are
-keyword-only. Types are the plain ones that the argparse helpers of that release saw in the annotation.
+The order of the signature is that of 1.9.5; arguments of other releases follow and are keyword-only.
+Types are the plain ones that the argparse helpers of that release saw in the annotation.
 """
 
 from __future__ import annotations
@@ -13,9 +13,19 @@ from typing import Any, NamedTuple
 from packaging.version import Version
 
 from relight.compat._notices import notice
+from relight.compat._positions import positions
+from relight.compat._release import release
 from trainer_upgrade.catalogue import trainer_argument
 
-__all__ = ["ARGUMENTS", "FILLED_IN", "POSITIONAL", "bind", "is_default", "signature", "without_idle_level"]
+__all__ = [
+    "ARGUMENTS",
+    "FILLED_IN",
+    "bind",
+    "is_default",
+    "signature",
+    "with_device_number",
+    "without_idle_level",
+]
 
 #: Whether a parser filled in arguments that nobody wrote: what is at its default then says nothing.
 FILLED_IN: ContextVar[bool] = ContextVar("FILLED_IN", default=False)
@@ -40,7 +50,7 @@ _TEXT = (str,)
 _MAYBE_TEXT = (str, _NOTHING)
 _DEVICES = (list, str, int, _NOTHING)
 
-_IN_1_9: dict[str, Argument] = {
+IN_1_9: dict[str, Argument] = {
     "logger": Argument(True, (object, bool)),
     "enable_checkpointing": Argument(True, _SWITCH),
     "callbacks": Argument(None, (list, object, _NOTHING)),
@@ -139,21 +149,19 @@ _ELSEWHERE: dict[str, Argument] = {
     "options": Argument(None, (object,)),
 }
 
-ARGUMENTS: dict[str, Argument] = {**_IN_1_9, **_ELSEWHERE}
-POSITIONAL: tuple[str, ...] = tuple(_IN_1_9)
+ARGUMENTS: dict[str, Argument] = {**IN_1_9, **_ELSEWHERE}
 
 
 def bind(positional: tuple[Any, ...], keyword: dict[str, Any]) -> dict[str, Any]:
-    """Return all arguments by name; positional ones are read in the order of 1.9.
+    """Return all arguments by name; positional ones are read in the order of the release in force.
 
     Raises:
         TypeError: Too many positional arguments, one given twice, or one that no release took.
     """
-    if len(positional) > len(POSITIONAL):
-        raise TypeError(
-            f"Trainer takes at most {len(POSITIONAL)} positional arguments, {len(positional)} given"
-        )
-    bound = dict(zip(POSITIONAL, positional, strict=False))
+    order = positions(release())
+    if len(positional) > len(order):
+        raise TypeError(f"Trainer takes at most {len(order)} positional arguments, {len(positional)} given")
+    bound = dict(zip(order, positional, strict=False))
     for name, value in keyword.items():
         if name in bound:
             raise TypeError(f"Trainer got several values for the argument {name!r}")
@@ -175,7 +183,7 @@ def signature() -> inspect.Signature:
     """Return the signature that compat's Trainer shows to ``inspect``."""
     parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for name, argument in ARGUMENTS.items():
-        kind = _POSITIONAL if name in _IN_1_9 else inspect.Parameter.KEYWORD_ONLY
+        kind = _POSITIONAL if name in IN_1_9 else inspect.Parameter.KEYWORD_ONLY
         parameters.append(
             inspect.Parameter(name, kind, default=argument.default, annotation=_annotation(argument))
         )
@@ -213,3 +221,11 @@ def without_idle_level(given: dict[str, Any]) -> dict[str, Any]:
         f"`amp_level={level!r}` had no effect; drop it",
     )
     return {name: value for name, value in given.items() if name != "amp_level"}
+
+
+def with_device_number(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments as 1.4 and older read them: ``gpus="1"`` is the device with that number."""
+    gpus = given.get("gpus")
+    if isinstance(gpus, str) and gpus.strip().isdigit():
+        return {**given, "gpus": [int(gpus)]}
+    return given

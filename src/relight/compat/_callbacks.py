@@ -78,6 +78,33 @@ class ModelCheckpoint(core.ModelCheckpoint):
             arguments.setdefault(name, value)
         super().__init__(dirpath=dirpath, filename=filename, **arguments)
 
+    def _resolve_directory(self, trainer: Any) -> Any:
+        """Return where to write: below ``weights_save_path``, if the Trainer was given one, as up to 1.7."""
+        base = getattr(trainer, "_compat_given", {}).get("weights_save_path")
+        if self.dirpath is not None or not base:
+            return super()._resolve_directory(trainer)
+        if not trainer.loggers:
+            return os.path.join(base, "checkpoints")
+        logger = trainer.loggers[0]
+        version = logger.version if isinstance(logger.version, str) else f"version_{logger.version}"
+        return os.path.join(base, str(logger.name), version, "checkpoints")
+
+    def _steps_done(self, trainer: Any) -> int:
+        # Up to 1.5 the step that is ending was not counted yet.
+        return int(trainer.global_step) + (getattr(trainer, "_compat_step_shift", None) is not None)
+
+    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+        """Save at the end of an epoch; up to 1.5 under the number of its last step."""
+        shift = getattr(trainer, "_compat_step_shift", None)
+        if shift is None:
+            super().on_train_epoch_end(trainer, pl_module)
+            return
+        trainer._compat_step_shift = shift - 1
+        try:
+            super().on_train_epoch_end(trainer, pl_module)
+        finally:
+            trainer._compat_step_shift = shift
+
     @property
     def period(self) -> int:
         """Left in 1.5: ``every_n_epochs``."""

@@ -114,6 +114,8 @@ class LegacyHooks(Hooks):
         outputs = self.outputs
         if name == "on_train_epoch_start":
             return [self._epoch_started], []
+        if name == "on_train_end" and self.trainer._compat_step_shift is not None:  # type: ignore[attr-defined]
+            return [self._training_ends], []
         adapters = self.trainer._compat_translation.adapters  # type: ignore[attr-defined]
         if adapters.get("terminate_on_nan"):
             if name == "on_before_backward":
@@ -137,6 +139,10 @@ class LegacyHooks(Hooks):
             if wanted and name == f"on_{stage}_epoch_end":
                 return [lambda *args, _stage=stage, **kwargs: outputs.evaluation_ended(_stage)], []
         return [], []
+
+    def _training_ends(self) -> None:
+        """Up to 1.5 the epoch was set back before `on_train_end`."""
+        self.trainer._compat_epoch_ended = True  # type: ignore[attr-defined]
 
     def _refuse_parameters(self) -> None:
         """Do what ``terminate_on_nan`` did after backward."""

@@ -12,17 +12,21 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from packaging.version import Version
 from torch import Tensor
 
 from relight.compat._dicts import is_structured, log_returned
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice, place_of
-from relight.compat._steps import shape_of_epoch
+from relight.compat._steps import by_optimizer, shape_of_epoch
 from relight.trainer.hooks import call_hook
 from relight.utilities.exceptions import MisconfigurationException
 from trainer_upgrade.catalogue import Area
 
 __all__ = ["EpochOutputs", "megabytes"]
+
+_DIVIDED = Version("1.5")  # the loss of an entry is divided by the accumulation since then
+_BY_BATCH = Version("1.6")  # until then, outputs of several optimizers were lists of batches by optimizer
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
@@ -79,11 +83,19 @@ class EpochOutputs:
         if self.raw is not None:
             self.entries.append(self.raw)
         elif outputs:
-            self.entries.append({key: value for key, value in outputs.items() if key != "hiddens"})
+            entry = {key: value for key, value in outputs.items() if key != "hiddens"}
+            accumulate = self.trainer.accumulate_grad_batches
+            if accumulate != 1 and "loss" in entry and self.trainer._compat_release < _DIVIDED:
+                entry["loss"] = entry["loss"] * accumulate
+            self.entries.append(entry)
 
     def shaped(self) -> list[Any]:
         """Return the entries of the epoch as the hooks got them."""
-        return self.entries if self.raw is None else shape_of_epoch(self.entries)
+        if self.raw is None:
+            return self.entries
+        if self.trainer._compat_release < _BY_BATCH and len(self.trainer.optimizers) > 1:
+            return by_optimizer(self.entries)
+        return shape_of_epoch(self.entries)
 
     def training_ended(self) -> None:
         """Call the module's ``training_epoch_end``, which must return ``None``."""

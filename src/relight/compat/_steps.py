@@ -23,7 +23,15 @@ from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.memory import recursive_detach
 from trainer_upgrade.catalogue import Area
 
-__all__ = ["LegacyStep", "active", "read_optimizers", "shape_of_batch", "shape_of_epoch", "takes"]
+__all__ = [
+    "LegacyStep",
+    "active",
+    "by_optimizer",
+    "read_optimizers",
+    "shape_of_batch",
+    "shape_of_epoch",
+    "takes",
+]
 
 
 def takes(function: Callable[..., Any], name: str) -> bool:
@@ -271,3 +279,15 @@ def shape_of_epoch(batches: list[list[list[Any]]]) -> list[Any]:
     shaped = _squeezed(batches, pad=True)
     shaped = shaped if isinstance(shaped, list) else [shaped]
     return [item for item in shaped if not isinstance(item, list) or item]
+
+
+def by_optimizer(batches: list[list[list[Any]]]) -> list[Any]:
+    """Return the entries of an epoch in the shape of 1.5: for each optimizer a list of its batches."""
+    count = max((len(chunk) for batch in batches for chunk in batch), default=0)
+    shaped: list[list[Any]] = [[] for _ in range(count)]
+    for batch in batches:
+        for index, ran in enumerate(shaped):
+            entries = [chunk[index] for chunk in batch if chunk[index] is not None]
+            if entries:
+                ran.append(entries if len(batch) > 1 else entries[0])
+    return shaped

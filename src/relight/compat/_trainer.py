@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import torch
+from packaging.version import Version
 
 from relight import callbacks as core_callbacks
 from relight.compat import _argparse, _arguments
@@ -23,6 +24,7 @@ from relight.compat._facts import advice_for, code_for
 from relight.compat._hooks import LegacyHooks
 from relight.compat._notices import notice, place_of
 from relight.compat._outputs import EpochOutputs
+from relight.compat._release import before, release
 from relight.compat._steps import LegacyStep, read_optimizers
 from relight.trainer import Trainer as CoreTrainer
 from relight.trainer.hooks import HOOK_ORDER, Order
@@ -48,6 +50,8 @@ _START_METHODS: dict[str, Literal["spawn", "fork"]] = {
 class Trainer(LegacyAttributes, CoreTrainer):
     """Takes every argument that any release from 0.7 to 2.6 took, positional ones in the order of 1.9.
 
+    The order is another one where :func:`relight.compat.emulate` chose another release.
+
     The arguments are translated to those of :class:`relight.Trainer`, its entry points and callbacks by the
     same function that the codemod uses; each one that changed warns once a place.
 
@@ -66,6 +70,12 @@ class Trainer(LegacyAttributes, CoreTrainer):
         given = _arguments.bind(args, kwargs)
         for name, value in vars(_argparse.parse_env_variables(type(self))).items():
             given.setdefault(name, value)
+        self._compat_release = release()
+        #: Up to 1.5, how far `global_step` is from the batches that stepped; `None` since.
+        self._compat_step_shift = 0 if before("1.6") else None
+        self._compat_epoch_ended = False
+        self._compat_collection: Any = None
+        given = _arguments.with_device_number(given) if before("1.5") else given
         self._compat_given = dict(given)
         self._compat_assigned: dict[str, Any] = {}
         self._compat_adapters = Adapters()
@@ -87,9 +97,9 @@ class Trainer(LegacyAttributes, CoreTrainer):
         constructor["callbacks"] = self._compat_callbacks(constructor.get("callbacks"), given)
         if translation.plugins:
             mine = [getattr(_plugins(), ref.name)(**ref.arguments) for ref in translation.plugins]
-            before = constructor.get("plugins")
+            others = constructor.get("plugins")
             constructor["plugins"] = [
-                *(before if isinstance(before, (list, tuple)) else [before] if before else []),
+                *(others if isinstance(others, (list, tuple)) else [others] if others else []),
                 *mine,
             ]
         start = _START_METHODS.get(str(constructor.get("strategy")))
@@ -105,7 +115,8 @@ class Trainer(LegacyAttributes, CoreTrainer):
             settings.pop("detect_anomaly", None)  # done as it was: by looking at losses and parameters
         self._compat_construction_hook("on_init_start", constructor["callbacks"])
         super().__init__(**constructor, options={**settings, **options})
-        self.callbacks = [_legacy_bar(callback) for callback in self.callbacks]
+        given_callbacks = {id(callback) for callback in constructor["callbacks"]}
+        self.callbacks = [c if id(c) in given_callbacks else _legacy_of(c) for c in self.callbacks]
         self._compat_construction_hook("on_init_end", constructor["callbacks"])
 
     def _compat_refuse(self, translation: Translation) -> None:
@@ -119,6 +130,8 @@ class Trainer(LegacyAttributes, CoreTrainer):
     def _compat_callbacks(self, given: Any, arguments: Mapping[str, Any]) -> list[Any]:
         callbacks = list(given) if isinstance(given, (list, tuple)) else [given] if given is not None else []
         for reference in self._compat_translation.callbacks:
+            if reference.argument == "weights_save_path":
+                continue  # the ModelCheckpoint that there is anyway looks for it
             made = getattr(core_callbacks, reference.name, None)
             if made is None:
                 raise MisconfigurationException(
@@ -156,6 +169,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         )
         val_dataloaders = _renamed("fit", options, "val_dataloader", "val_dataloaders", val_dataloaders)
         resume, self._compat_resume = self._compat_resume, None
+        self._compat_epoch_ended = False
         mode = self._compat_translation.adapters.get("multiple_trainloader_mode")
         if mode is not None:
             train_dataloaders = combined(train_dataloaders, mode)
@@ -176,6 +190,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         """Validate; see :meth:`relight.Trainer.validate`. ``val_dataloaders`` is taken as ``dataloaders``."""
         dataloaders = _renamed("validate", options, "val_dataloaders", "dataloaders", dataloaders)
         with self._compat_run(model, datamodule, dataloaders):
+            ckpt_path = self._compat_best(model, ckpt_path)
             return super().validate(model, dataloaders, ckpt_path, verbose, datamodule, **options)
 
     def test(
@@ -190,6 +205,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         """Test; see :meth:`relight.Trainer.test`. ``test_dataloaders`` is taken as ``dataloaders``."""
         dataloaders = _renamed("test", options, "test_dataloaders", "dataloaders", dataloaders)
         with self._compat_run(model, datamodule, dataloaders):
+            ckpt_path = self._compat_best(model, ckpt_path)
             return super().test(model, dataloaders, ckpt_path, verbose, datamodule, **options)
 
     def predict(
@@ -252,10 +268,54 @@ class Trainer(LegacyAttributes, CoreTrainer):
 
     def save_checkpoint(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Save a checkpoint; see :meth:`relight.Trainer.save_checkpoint`."""
-        with self._compat_run(None, None, None):
-            for callback in self.callbacks:
-                self._compat_adapters.callback(callback)
-            super().save_checkpoint(filepath, *args, **kwargs)
+        shift, self._compat_step_shift = self._compat_step_shift, None  # files hold the core's numbers
+        ended, self._compat_epoch_ended = self._compat_epoch_ended, False
+        try:
+            with self._compat_run(None, None, None):
+                for callback in self.callbacks:
+                    self._compat_adapters.callback(callback)
+                super().save_checkpoint(filepath, *args, **kwargs)
+        finally:
+            self._compat_step_shift, self._compat_epoch_ended = shift, ended
+
+    # What releases counted differently
+
+    @property
+    def global_step(self) -> int:
+        """Optimizer steps taken; up to 1.5 batches that stepped, counted when they are over."""
+        loop = self.fit_loop.epoch_loop
+        if self._compat_step_shift is None:
+            return loop.global_step
+        return max(loop._batches_that_stepped + self._compat_step_shift, 0)
+
+    @property
+    def current_epoch(self) -> int:
+        """Epochs completed; up to 1.5 the index of the last one once training has ended."""
+        epoch = super().current_epoch
+        return max(epoch - 1, 0) if self._compat_epoch_ended else epoch
+
+    def _compat_best(self, model: Any, ckpt_path: Any) -> Any:
+        """Return the checkpoint that an evaluation starts from: up to 1.4 the best one was the default."""
+        if ckpt_path is None and model is None and self._compat_release < Version("1.5"):
+            callback = self.checkpoint_callback
+            return "best" if getattr(callback, "best_model_path", None) else None
+        return ckpt_path
+
+    @property
+    def logger(self) -> Any:
+        """The first logger; up to 1.7 several loggers were one ``LoggerCollection``."""
+        loggers = self.loggers
+        if len(loggers) > 1 and self._compat_release < Version("1.8"):
+            from relight.compat._small import LoggerCollection
+
+            if self._compat_collection is None or list(self._compat_collection) != loggers:
+                self._compat_collection = LoggerCollection(loggers)
+            return self._compat_collection
+        return loggers[0] if loggers else None
+
+    @logger.setter
+    def logger(self, logger: Any) -> None:
+        CoreTrainer.logger.fset(self, logger)  # type: ignore[attr-defined]
 
     # What the core asks
 
@@ -400,13 +460,17 @@ def _plugins() -> Any:
     return relight.plugins
 
 
-def _legacy_bar(callback: Any) -> Any:
-    """Return compat's bar for the one that the core made, which shows no running loss."""
-    if type(callback) is not core_callbacks.TQDMProgressBar:
-        return callback
-    from relight.compat._progress import TQDMProgressBar
+def _legacy_of(callback: Any) -> Any:
+    """Return compat's callback for one that the core made."""
+    if type(callback) is core_callbacks.TQDMProgressBar:  # shows no running loss
+        from relight.compat._progress import TQDMProgressBar
 
-    return TQDMProgressBar(callback.refresh_rate, callback.process_position, callback._leave)
+        return TQDMProgressBar(callback.refresh_rate, callback.process_position, callback._leave)
+    if type(callback) is core_callbacks.ModelCheckpoint:
+        from relight.compat._callbacks import ModelCheckpoint
+
+        return ModelCheckpoint()
+    return callback
 
 
 def _set_torch(setting: str, value: Any) -> None:
