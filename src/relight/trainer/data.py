@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, SequentialSampler
+from torch.utils.data import (
+    BatchSampler,
+    DataLoader,
+    DistributedSampler,
+    IterableDataset,
+    RandomSampler,
+    SequentialSampler,
+)
 
 from relight.trainer.hooks import call_own_hook
+from relight.trainer.sampler import UnrepeatedSampler
 from relight.trainer.states import RunningStage, TrainerFn
 from relight.utilities.combined_loader import CombinedLoader, Mode, sized_len
 from relight.utilities.exceptions import MisconfigurationException
@@ -99,12 +107,15 @@ def _prepare(trainer: Trainer, loader: Any, stage: RunningStage) -> Any:
             f"The {stage.dataloader_prefix} loader shuffles; better turn that off for evaluation.",
             category=PossibleUserWarning,
         )
+    distribute = trainer.use_distributed_sampler
     if stage == RunningStage.PREDICTING and isinstance(loader, DataLoader):
         loader = _keep_last(loader)
+        if distribute:
+            loader, distribute = _share_out(trainer, loader), False
     loader = trainer._backend.setup_dataloader(
         loader,
         shuffle=(training or shuffled) and not trainer.overfit_batches,
-        distribute=trainer.use_distributed_sampler,
+        distribute=distribute,
     )
     if trainer.state.fn != TrainerFn.FITTING:  # the fit loop does it every epoch
         set_sampler_epoch(loader, trainer.fit_loop.epoch_progress.current.processed)
@@ -152,6 +163,17 @@ def _keep_last(loader: DataLoader[Any]) -> DataLoader[Any]:
     if isinstance(loader.dataset, IterableDataset) or not getattr(batches, "drop_last", False):
         return loader
     return _with_sampler(loader, batches.sampler, drop_last=False)  # type: ignore[union-attr]
+
+
+def _share_out(trainer: Trainer, loader: DataLoader[Any]) -> DataLoader[Any]:
+    """Give this process its part of the samples: each is predicted once, so some processes may have fewer."""
+    kwargs = trainer.distributed_sampler_kwargs
+    inner = getattr(loader.batch_sampler, "sampler", loader.sampler)
+    if not kwargs or kwargs["num_replicas"] == 1 or isinstance(loader.dataset, IterableDataset):
+        return loader
+    if isinstance(inner, DistributedSampler):
+        return loader
+    return _with_sampler(loader, UnrepeatedSampler(inner, **kwargs), _drops_last(loader))
 
 
 def _drops_last(loader: DataLoader[Any]) -> bool:

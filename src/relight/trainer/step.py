@@ -106,7 +106,8 @@ class Step:
         if scaler is None:
 
             def closure_and_hooks() -> Any:
-                result = closure()
+                with torch.enable_grad():  # the optimizer may have its whole step under `no_grad`
+                    result = closure()
                 self.before_optimizer_step(optimizer)
                 return result
 

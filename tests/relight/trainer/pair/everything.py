@@ -184,7 +184,7 @@ def main() -> None:
     own = DataLoader(Numbers(6), 1, sampler=[5, 4, 3])
     third.validate(again, own, verbose=False)
     report["own_sampler"] = again.seen["val"][-1]
-    third.predict(again, DataLoader(Numbers(6), 1))
+    third.predict(again, DataLoader(Numbers(5), 1))
     report["predict"] = again.seen["predict"][-1]
     unsplit = trainer(max_epochs=1, enable_checkpointing=False, options={"use_distributed_sampler": False})
     unsplit.validate(again, DataLoader(Numbers(3), 1), verbose=False)
