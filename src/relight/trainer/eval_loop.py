@@ -107,8 +107,8 @@ class EvaluationLoop(Loop):
         self.phase: str | None = None  # where the run is: batches, epoch_end, end; None: it does not run
         self._current = 0  # the loader at hand
         self._before = 0  # how many batches came from the loaders before it
-        #: States of the loaders' own random generators, from a checkpoint.
-        self.generators: list[list[torch.Tensor]] = []
+        #: States of the loaders' own random generators and samplers, from a checkpoint.
+        self.random_sources: dict[str, Any] | None = None
 
     # Facts
 
@@ -271,9 +271,9 @@ class EvaluationLoop(Loop):
         assert combined is not None
         name = f"[EvaluationLoop].{self.stage.dataloader_prefix}_next"
         self.fetcher = Fetcher(combined, self.trainer, name, resumable=self.fn == TrainerFn.FITTING)
-        if self.generators:
-            self.fetcher.set_generators(self.generators)
-            self.generators = []
+        if self.random_sources is not None:
+            self.fetcher.set_random_sources(self.random_sources)
+            self.random_sources = None
 
     def _start(self) -> None:
         trainer, prefix = self.trainer, self.prefix

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from relight.trainer.replay import Journal
 from relight.utilities.combined_loader import CombinedLoader, sized_len
 
@@ -138,14 +136,18 @@ class Fetcher:
             self._iterator = chain(again, self._iterator)  # type: ignore[arg-type]
         self._journal.set_generators(state["generators"])
 
-    def generators(self) -> list[list[torch.Tensor]]:
-        """Return the states of the loaders' own random generators."""
-        return self._journal.generators() if self._journal is not None else []
+    def random_sources(self) -> dict[str, Any] | None:
+        """Return the states of the loaders' own random generators, and the seeds of distributed samplers."""
+        journal = self._journal
+        if journal is None:
+            return None
+        return {"generators": journal.generators(), "seeds": journal.seeds()}
 
-    def set_generators(self, states: list[list[torch.Tensor]]) -> None:
-        """Give the loaders' own random generators their states."""
+    def set_random_sources(self, state: dict[str, Any]) -> None:
+        """Give the loaders' own random generators their states, and distributed samplers their seeds."""
         if self._journal is not None:
-            self._journal.set_generators(states)
+            self._journal.set_generators(state["generators"])
+            self._journal.set_seeds(state["seeds"])
 
     def load_states(self, state: dict[str, Any]) -> None:
         """Give loaders between two epochs, their samplers, datasets and generators their states."""

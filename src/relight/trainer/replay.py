@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, IterableDataset, SequentialSampler
 
 from relight.utilities.combined_loader import CombinedLoader
 from relight.utilities.random_state import random_state, set_random_state
@@ -49,6 +49,16 @@ def _generators(loader: Any) -> list[torch.Generator]:
     return found
 
 
+def _set_seeds(loader: Any, seeds: list[int]) -> None:
+    """Give distributed samplers the seed of then; they have that of ``seed_everything``, which may differ."""
+    for sampler, seed in zip(_distributed(loader), seeds, strict=False):
+        sampler.seed = seed
+
+
+def _distributed(loader: Any) -> list[DistributedSampler[Any]]:
+    return [sampler for sampler in _samplers(loader) if isinstance(sampler, DistributedSampler)]
+
+
 def _state_now_decides(loader: Any) -> bool:
     """Whether a loader goes on from its dataset's state rather than by passing over batches.
 
@@ -63,8 +73,19 @@ def _state_now_decides(loader: Any) -> bool:
     )
 
 
-def _draws(loader: Any) -> dict[str, Any]:
-    """Return the states of all that a loader draws random numbers from."""
+def _draws(loader: Any) -> dict[str, Any] | None:
+    """Return the states of all that a loader draws random numbers from, ``None`` if its order needs none.
+
+    To read all of them takes a tenth of a millisecond, and validation may come often.
+    """
+    if (
+        type(loader) is DataLoader
+        and type(loader.sampler) is SequentialSampler
+        and type(loader.batch_sampler) in (BatchSampler, type(None))
+        and loader.num_workers == 0
+        and loader.generator is None
+    ):
+        return None
     generators = [generator.get_state() for generator in _generators(loader)]
     return {"global": random_state(), "own": generators}
 
@@ -74,7 +95,9 @@ def _set_generators(loader: Any, states: list[torch.Tensor]) -> None:
         generator.set_state(state)
 
 
-def _set_draws(loader: Any, draws: dict[str, Any]) -> None:
+def _set_draws(loader: Any, draws: dict[str, Any] | None) -> None:
+    if draws is None:
+        return
     set_random_state(draws["global"])
     _set_generators(loader, draws["own"])
 
@@ -120,13 +143,16 @@ class Journal:
         """Return an iterator over a loader, noting the random states as it is made and as it begins."""
         loader = self.combined.flattened[i]
         mark = {"index": index, "begin": _draws(loader), "first": None, "parts": _states(_parts(loader))}
+        mark["begun"] = mark["begin"] is None
         self.marks[i] = mark
+        if mark["begun"]:
+            return iter(loader)
         return self._noting_first(loader, iter(loader), mark)
 
     @staticmethod
     def _noting_first(loader: Any, iterator: Iterator[Any], mark: dict[str, Any]) -> Iterator[Any]:
         def first() -> Iterator[Any]:
-            mark["first"] = _draws(loader)
+            mark["first"], mark["begun"] = _draws(loader), True
             yield from islice(iterator, 1)
 
         return chain(first(), iterator)
@@ -168,6 +194,7 @@ class Journal:
             "draws_before_ahead": before.get("draws"),
             "now": before.get("now") or self._now(),
             "generators": self.generators(),
+            "seeds": self.seeds(),
         }
 
     @staticmethod
@@ -186,6 +213,16 @@ class Journal:
             for part, part_state in zip(_parts(loader), now["parts"], strict=False):
                 part.load_state_dict(part_state)
         self.set_generators(state["generators"])
+        self.set_seeds(state["seeds"])
+
+    def seeds(self) -> list[list[int]]:
+        """Return the seeds of each loader's distributed samplers."""
+        return [[sampler.seed for sampler in _distributed(loader)] for loader in self.combined.flattened]
+
+    def set_seeds(self, seeds: list[list[int]]) -> None:
+        """Give the loaders' distributed samplers their seeds."""
+        for loader, own in zip(self.combined.flattened, seeds, strict=False):
+            _set_seeds(loader, own)
 
     def generators(self) -> list[list[torch.Tensor]]:
         """Return the states of the generators of each loader."""
@@ -204,6 +241,7 @@ class Journal:
             handed: How many batches were done; those that were taken beyond are taken again.
         """
         marks = {int(i): mark for i, mark in state["marks"].items()}
+        self.set_seeds(state["seeds"])
 
         def iterate(i: int, index: int) -> Iterator[Any]:
             if i not in marks:
@@ -232,7 +270,7 @@ class Journal:
         _set_draws(loader, mark["begin"])
         iterator: Iterator[Any] = iter(loader)
         taken = handed - mark["index"]
-        if mark["first"] is None:
+        if not mark["begun"]:
             return self._noting_first(loader, iterator, mark)
         _set_draws(loader, mark["first"])
         _pass_over(iterator, taken)

@@ -58,7 +58,7 @@ def capture(trainer: Trainer) -> dict[str, Any]:
         "metric_objects": _metric_objects(module),
         "evaluating": [name for name, part in module.named_modules() if not part.training],
         "loaders": fit.fetcher.state_dict() if fit.fetcher is not None else None,
-        "val_generators": validation.fetcher.generators() if validation.fetcher is not None else [],
+        "val_sources": validation.fetcher.random_sources() if validation.fetcher is not None else None,
         "validation": _plain(validation.position()) if validation.phase is not None else None,
     }
     if epoch.keeps_gradients(within=fit.phase == "batches"):
@@ -67,8 +67,16 @@ def capture(trainer: Trainer) -> dict[str, Any]:
             for name, parameter in module.named_parameters()
             if parameter.grad is not None
         }
+    if (parallel := _data_parallel(trainer)) is not None:
+        state["sync_buffers"] = parallel.require_forward_param_sync
     state["draws"] = random_state()
     return state
+
+
+def _data_parallel(trainer: Trainer) -> Any:
+    """Return what torch wraps a module in for several processes; it remembers whether to send buffers."""
+    wrapper = getattr(trainer._backend.model, "_forward_module", None)
+    return wrapper if hasattr(wrapper, "require_forward_param_sync") else None
 
 
 def gather(trainer: Trainer) -> dict[str, Any] | None:
@@ -86,7 +94,14 @@ def gather(trainer: Trainer) -> dict[str, Any] | None:
     states: list[Any] = [None] * ranks
     states[trainer.global_rank] = own
     if together and not trainer._ends_alone:
+        buffers = dict(trainer.lightning_module.named_buffers())
+        if not trainer.is_global_zero:  # statistics of normalisation layers differ; weights do not
+            own["buffers"] = {name: buffer.cpu() for name, buffer in buffers.items()}
         torch.distributed.all_gather_object(states, own)
+        for state in states:
+            theirs = state.get("buffers", {}).items()
+            unlike = {n: buffer for n, buffer in theirs if not torch.equal(buffer, buffers[n].cpu())}
+            state["buffers"] = unlike
     places = [[c.state_key, c._place() if hasattr(c, "_place") else None] for c in savers(trainer)]
     return {
         "version": VERSION,
@@ -243,6 +258,12 @@ class Resumed:
                 vars(metric).update(_on(state["metric_objects"][name], metric.device), _computed=None)
         self.restore_results(trainer, epoch.results, state["results"])
         trainer._logger_connector.load_state_dict(_on(state["metrics"], trainer._backend.device))
+        buffers = dict(module.named_buffers())
+        for name, buffer in state.get("buffers", {}).items():
+            if name in buffers:
+                buffers[name].copy_(buffer)
+        if (parallel := _data_parallel(trainer)) is not None and "sync_buffers" in state:
+            parallel.require_forward_param_sync = state["sync_buffers"]
         gradients = state.get("gradients", {})
         for name, parameter in module.named_parameters():
             if name in gradients:
@@ -308,7 +329,7 @@ class Resumed:
     def restore_draws(self, trainer: Trainer) -> None:
         """Set the random states; the last thing before the run goes on."""
         validation = trainer.fit_loop.epoch_loop.val_loop
-        validation.generators = self.state["val_generators"]
+        validation.random_sources = self.state["val_sources"]
         set_random_state(self.state["draws"])
 
 
