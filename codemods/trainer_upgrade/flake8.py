@@ -87,7 +87,6 @@ class TrainerUpgradePlugin:
         if not self.lines:
             return
         from trainer_upgrade.project.index import Project, absolute
-        from trainer_upgrade.project.module import Module
         from trainer_upgrade.sources.suppress import may_suppress
 
         path = absolute(Path("stdin.py" if self.filename in ("stdin", "-") else self.filename))
@@ -96,8 +95,7 @@ class TrainerUpgradePlugin:
         if project is None:
             project = Project(target=target, target_version=version)
             self._projects[target, version] = project
-        module = Module.parsed(path, project.module(path).name, "".join(self.lines), self.tree)
-        project.add(module)
+        module = project.take(path, "".join(self.lines), self.tree)
         try:
             if not project.relevant(path) and not may_suppress(module.data):
                 module.release()

@@ -9,7 +9,9 @@ Which files are parsed is decided by :mod:`trainer_upgrade.project.relevance`.
 
 from __future__ import annotations
 
+import ast
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,13 +93,19 @@ class Project:
             found = self._modules[path] = Module(path, self._name(path), self._overlay.get(path))
         return found
 
-    def add(self, module: Module) -> None:
-        """Let a module that was made elsewhere stand for its file, which becomes one to work on."""
-        self.files = tuple(sorted({*self.files, module.path}))
-        known = self._modules.get(module.path)
-        self._modules[module.path] = module
-        if known is not None:
+    def take(self, path: Path, text: str, tree: ast.Module) -> Module:
+        """Let a file that was read and parsed elsewhere be one to work on; returns its module.
+
+        What is known of other files stays known, unless the text is not the one on disk.
+        """
+        module = self.module(path)
+        position = bisect_left(self.files, module.path)
+        if self.files[position : position + 1] != (module.path,):
+            self.files = (*self.files[:position], module.path, *self.files[position:])
+        if not module.adopt(text, tree):
+            module = self._modules[module.path] = Module.parsed(module.path, module.name, text, tree)
             self._forget(module.path)
+        return module
 
     def replace(self, path: Path, data: bytes) -> Module:
         """Let a file have new contents (not written to disk); everything derived from names is forgotten."""

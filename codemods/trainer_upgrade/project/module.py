@@ -60,10 +60,23 @@ class Module:
         module._tree = tree
         return module
 
+    def adopt(self, text: str, tree: ast.Module) -> bool:
+        """Take a text and a tree that were read and parsed elsewhere; ``False`` if another text is known."""
+        if self._data is None and self._source is None:
+            self._data = text.encode("utf-8", "surrogateescape")
+            self._source = SourceText(text)
+        try:
+            if self.source.text != text:
+                return False
+        except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
+            return False
+        self._tree = self._tree or tree
+        return True
+
     def release(self) -> None:
-        """Forget the bytes of a file that turned out to be of no interest (they are on disk)."""
+        """Forget the contents of a file that turned out to be of no interest (they are on disk)."""
         if not self._given:
-            self._data = None
+            self._data = self._source = self._lines = self._tree = self._scopes = None
 
     @property
     def data(self) -> bytes:

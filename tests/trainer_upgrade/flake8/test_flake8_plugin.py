@@ -151,6 +151,42 @@ def test_a_file_without_lightning_costs_next_to_nothing(tmp_path: Path) -> None:
     assert spent < (time.perf_counter() - begin) / 2
 
 
+def test_many_files_without_lightning_cost_next_to_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known of the files looked at before is not worked out again, nor kept in memory."""
+    monkeypatch.setattr(TrainerUpgradePlugin, "_projects", {})
+    names = [f"m{number}" for number in range(40)]
+    for name, other in zip(names, [*names[1:], "os"], strict=True):
+        (tmp_path / f"{name}.py").write_text(f"import {other}\nfrom {other} import x\n")
+    read: list[Path] = []
+    plain = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or plain(path))
+    for name in names:
+        path = tmp_path / f"{name}.py"
+        text = path.read_text()
+        assert (
+            list(TrainerUpgradePlugin(ast.parse(text), str(path), text.splitlines(keepends=True)).run()) == []
+        )
+    (project,) = TrainerUpgradePlugin._projects.values()
+    assert len(read) <= len(names)
+    assert all(project.module(tmp_path / f"{name}.py")._tree is None for name in names)
+
+
+def test_another_text_than_the_one_on_disk_counts(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("import pytorch_lightning as pl\npl.Trainer(gpus=1)\n")
+    (tmp_path / "y.py").write_text("from x import pl\npl.Trainer(gpus=1)\n")
+    assert any(
+        "TRU101" in each[2] for each in plugin((tmp_path / "y.py").read_text(), str(tmp_path / "y.py"))
+    )
+    assert plugin("import other as pl\npl.Trainer(gpus=1)\n", str(path)) == []
+    assert not any(
+        "TRU101" in each[2]
+        for each in plugin("from x import pl\npl.Trainer(gpus=2)\n", str(tmp_path / "y.py"))
+    )
+
+
 def test_nothing_for_an_empty_file(tmp_path: Path) -> None:
     assert plugin("", str(tmp_path / "x.py")) == []
 
