@@ -77,7 +77,10 @@ def enter(
         return _spawn(*work) if trainer._backend.spawns else trainer._backend.launch(_run_in_process, *work)
     except KeyboardInterrupt as error:
         rank_zero_info("\nInterrupted by the user; shutting down …")
-        _on_exception(trainer, error)
+        if trainer._backend.spawns:  # the processes were interrupted, too, and told their own callbacks
+            trainer.state.status = TrainerStatus.INTERRUPTED
+        else:
+            _on_exception(trainer, error)
         trainer._backend.signal_children(signal.SIGTERM)
         # Fabric kills the process that launched the others when one of them fails; it may still be saving.
         raise InterruptedRun(0 if trainer._backend.launched_by_us else 1) from error
