@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from relight.compat._facts import advice_for, code_for
 from relight.compat._inherit import stands_for
 from relight.compat._notices import notice
+from relight.compat._own_files import is_own
 from relight.core.hparams import HyperparametersMixin
 from relight.module import LightningModule as CoreModule
 from trainer_upgrade.catalogue import Area
@@ -353,6 +354,8 @@ class LightningModule(CoreModule):
         if "hparam_overrides" in kwargs:
             _legacy("load_from_checkpoint", "`hparam_overrides` are plain keywords since 0.8")
             kwargs.update(kwargs.pop("hparam_overrides") or {})
+        if kwargs.get("weights_only") is None and is_own(checkpoint_path):
+            kwargs["weights_only"] = False
         return super().load_from_checkpoint(checkpoint_path, *args, **kwargs)
 
 

@@ -16,7 +16,7 @@ import torch
 from packaging.version import Version
 
 from relight import callbacks as core_callbacks
-from relight.compat import _argparse, _arguments
+from relight.compat import _argparse, _arguments, _own_files
 from relight.compat._adapters import Adapters, combined
 from relight.compat._attributes import LegacyAttributes
 from relight.compat._binding import plan
@@ -174,9 +174,9 @@ class Trainer(LegacyAttributes, CoreTrainer):
         if mode is not None:
             train_dataloaders = combined(train_dataloaders, mode)
         with self._compat_run(model, datamodule, train_dataloaders):
-            return super().fit(
-                model, train_dataloaders, val_dataloaders, datamodule, ckpt_path or resume or None, **options
-            )
+            ckpt_path = ckpt_path or resume or None
+            self._compat_trust(ckpt_path, options)
+            return super().fit(model, train_dataloaders, val_dataloaders, datamodule, ckpt_path, **options)
 
     def validate(
         self,
@@ -191,6 +191,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         dataloaders = _renamed("validate", options, "val_dataloaders", "dataloaders", dataloaders)
         with self._compat_run(model, datamodule, dataloaders):
             ckpt_path = self._compat_best(model, ckpt_path)
+            self._compat_trust(ckpt_path, options)
             return super().validate(model, dataloaders, ckpt_path, verbose, datamodule, **options)
 
     def test(
@@ -206,6 +207,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
         dataloaders = _renamed("test", options, "test_dataloaders", "dataloaders", dataloaders)
         with self._compat_run(model, datamodule, dataloaders):
             ckpt_path = self._compat_best(model, ckpt_path)
+            self._compat_trust(ckpt_path, options)
             return super().test(model, dataloaders, ckpt_path, verbose, datamodule, **options)
 
     def predict(
@@ -213,7 +215,15 @@ class Trainer(LegacyAttributes, CoreTrainer):
     ) -> Any:
         """Predict; see :meth:`relight.Trainer.predict`."""
         with self._compat_run(model, datamodule, dataloaders):
+            self._compat_trust(args[1] if len(args) > 1 else options.get("ckpt_path"), options)
             return super().predict(model, dataloaders, datamodule, *args, **options)
+
+    def _compat_trust(self, ckpt_path: Any, options: dict[str, Any]) -> None:
+        """Let a checkpoint that this process has written be read whole."""
+        if ckpt_path == "best":
+            ckpt_path = getattr(self.checkpoint_callback, "best_model_path", None)
+        if options.get("weights_only") is None and _own_files.is_own(ckpt_path):
+            options["weights_only"] = False
 
     @contextmanager
     def _compat_run(self, model: Any, datamodule: Any, dataloaders: Any) -> Iterator[None]:
@@ -275,6 +285,7 @@ class Trainer(LegacyAttributes, CoreTrainer):
                 for callback in self.callbacks:
                     self._compat_adapters.callback(callback)
                 super().save_checkpoint(filepath, *args, **kwargs)
+            _own_files.note(filepath)
         finally:
             self._compat_step_shift, self._compat_epoch_ended = shift, ended
 
