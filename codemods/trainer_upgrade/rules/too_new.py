@@ -5,7 +5,7 @@ With ``pytorch-lightning==1.5.10`` in the requirements::
     trainer = pl.Trainer(precision="16-mixed")   # TRU942: came in 2.0
     from pytorch_lightning.callbacks import OnExceptionCheckpoint   # TRU942: came in 2.0
 
-Only reported by a check, never while code is upgraded: what an upgrade writes is for a later pin.
+The engine reports it in checks only, never while code is upgraded: that writes for a later pin.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class TooNew:
 
 def _applies(file: FileContext) -> bool:
     told = file.pin is not None or file.project.target_version is not None
-    return told and "checking" in file.options and file.root not in (None, *_OURS)
+    return told and file.root not in (None, *_OURS)
 
 
 def _without_lightning(pin: Pin | None, file: FileContext) -> bool:

@@ -101,6 +101,13 @@ def test_an_upgrade_says_nothing_of_the_kind(tmp_path: Path) -> None:
     assert result.findings == []
 
 
+def test_a_comment_that_silences_it_is_kept_by_an_upgrade(tmp_path: Path) -> None:
+    source = 'pl.Trainer(accelerator="cpu", precision="16-mixed")  # noqa: TRU942\n'
+    assert check(tmp_path, source, "pytorch-lightning==1.9.5") == []
+    (result,) = Engine(Project([tmp_path / "train.py"], Target.LIGHTNING), Options(strict=True)).upgrade()
+    assert not result.changed
+
+
 def test_objects_of_other_libraries_and_of_relight_have_no_pin(tmp_path: Path) -> None:
     source = (
         "from transformers import Trainer\nTrainer(barebones=True)\n"
