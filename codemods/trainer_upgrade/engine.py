@@ -277,7 +277,7 @@ class Engine:
             for path in self.project.files:
                 self._annotate(path, results[path])
         # Last, as they follow what the code has become.
-        for path in self.project.documents:
+        for path in self._documents.in_order():
             results[path] = FileResult(self._shown(path))
             self._documents.upgrade(path, results[path])
         return list(results.values())

@@ -76,14 +76,14 @@ def _translated(
         text = add_imports(text, list(fix.imports), "\n")
         text = remove_imports(text, list(fix.unimports), is_package=False, wanted=lambda name: False)
         texts = inside.texts(text)
+        edits: list[Edit] = []
+        for position, new in enumerate(texts):
+            if new != blocks[position].text:
+                edits.extend(write(position, new))
     except (SyntaxError, ValueError, Misplaced):
         return None
     if not _compiles(text):
         return None
-    edits: list[Edit] = []
-    for position, new in enumerate(texts):
-        if new != blocks[position].text:
-            edits.extend(write(position, new))
     return Fix(fix.applicability, fix.message, tuple(sorted(edits))) if edits else None
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trainer_upgrade.documents.document import BrokenDocumentError, Document, decode_document
 from trainer_upgrade.findings import Edit, Finding, Fix, Location
 from trainer_upgrade.project.index import Project
+from trainer_upgrade.project.pins import NEWEST, judged
 from trainer_upgrade.sources.kinds import Kind, kind_of, mentions
 from trainer_upgrade.sources.suppress import Suppressions
 from trainer_upgrade.sources.text import SourceText, apply_edits
@@ -36,9 +37,19 @@ class DocumentEngine:
         self.options = options
         self._rejected: set[tuple[Path, object]] = set()
 
+    def in_order(self) -> tuple[Path, ...]:
+        """Return the files, those last that follow what the others have become."""
+        return tuple(
+            sorted(self.project.documents, key=lambda path: (kind_of(path) is Kind.REQUIREMENTS, path))
+        )
+
     def prepare(self) -> None:
-        """Look at how the code uses configurations, before the code is upgraded."""
-        if any(kind_of(path) is Kind.CONFIG for path in self.project.documents):
+        """Look at what the code uses, before it is upgraded."""
+        if self.project.documents:
+            from trainer_upgrade.documents.pins import needs_of
+
+            needs_of(self.project, after=False)
+        if self.project.documents:
             from trainer_upgrade.documents.config_index import index_of
 
             index_of(self.project)
@@ -138,12 +149,19 @@ class DocumentEngine:
         return True
 
     def _found(self, document: Document) -> list[Finding]:
-        found = [each for each in _checker(document)(document) if self.options.wants(each.code)]
+        elsewhere = self.options.ignored_there(document.path)
+        found = [
+            each
+            for each in _checker(document)(document)
+            if self.options.wants(each.code, silent=each.silent) and not each.code.startswith(elsewhere)
+        ]
         if not found:
             return []
+        pins = self.project.pins(document.path.parent)
+        installed = self.project.target_version or (pins[0].installs if pins else NEWEST)
         suppressions = Suppressions(document.text, document.lines)
         kept = {
-            (each.cell or 0, each.start, each.code, each.message): each
+            (each.cell or 0, each.start, each.code, each.message): judged(each, installed)
             for each in found
             if each.cell is not None or not suppressions.off(each.code, each.start.row, each.end.row)
         }
@@ -218,7 +236,17 @@ def _checker(document: Document) -> Checker:
         from trainer_upgrade.documents.configs import check_config
 
         return check_config
-    return lambda document: iter(())
+    if document.kind is Kind.REQUIREMENTS:
+        from trainer_upgrade.documents.requirement_files import check_requirements
+
+        return check_requirements
+    if document.kind is Kind.DOCS:
+        from trainer_upgrade.documents.docs import check_docs
+
+        return check_docs
+    from trainer_upgrade.documents.commands import check_script
+
+    return check_script
 
 
 def _error(path: Path, text: str) -> str | None:
@@ -227,7 +255,7 @@ def _error(path: Path, text: str) -> str | None:
         from trainer_upgrade.documents.notebooks import notebook_error
 
         return notebook_error(text)
-    if kind_of(path) is Kind.CONFIG:
+    if kind_of(path) is Kind.CONFIG or path.suffix.lower() in (".yaml", ".yml", ".toml"):
         from trainer_upgrade.documents.configs import config_error
 
         return config_error(text, path.suffix)

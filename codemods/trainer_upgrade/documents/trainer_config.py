@@ -34,7 +34,7 @@ from trainer_upgrade.rules.trainer_arguments import RELEASE, group_of
 from trainer_upgrade.sources.config_edit import KEEP, MapEditor, Raw, Unwritable, Writer
 from trainer_upgrade.sources.tree import Entry, Node
 
-__all__ = ["TrainerConfig"]
+__all__ = ["TrainerConfig", "leads_to"]
 
 SAFE, UNSAFE, MANUAL = Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL
 # Callbacks that only show something: losing one changes no number.
@@ -538,7 +538,7 @@ class TrainerConfig:
 
     def _host(self, name: str, gone: list[str], value: Any) -> str | None:
         """The entry that goes whose place a new one takes: one with the same value first."""
-        close = [each for each in gone if name in _leads_to(each)]
+        close = [each for each in gone if name in leads_to(each)]
         for each in close:
             own = self.values[each]
             if own is not None and (_same(own, value) or (isinstance(own, list) and value in own)):
@@ -654,7 +654,8 @@ def _same(one: Any, two: Any) -> bool:
     return type(one) is type(two) and not isinstance(one, (list, Opaque, Instance)) and bool(one == two)
 
 
-def _leads_to(name: str) -> frozenset[str]:
+def leads_to(name: str) -> frozenset[str]:
+    """Return the arguments of today that a legacy one may become."""
     entry = catalogue.trainer_argument(name)
     names = {name, *(group_of(name) & LIGHTNING)}
     if entry is not None:

@@ -76,6 +76,7 @@ class ConfigIndex:
         resumes: Whether some ``fit`` gets a ``ckpt_path``, by the last key of what it gets.
         declared: Paths of keys under which some configuration file names a Trainer's class.
         parts: Mappings with Trainer arguments among their keys: the way to each and its plain values.
+        declared_flags: Options that the project's own parsers declare (``gpus`` for ``--gpus``).
         references: Where interpolations of configuration files mention a key (its dotted path).
     """
 
@@ -84,6 +85,7 @@ class ConfigIndex:
     fits: list[tuple[Path, int]] = field(default_factory=list)
     resumes: dict[str, tuple[Path, int]] = field(default_factory=dict)
     declared: dict[Keys, Path] = field(default_factory=dict)
+    declared_flags: set[str] = field(default_factory=set)
     parts: list[tuple[Keys, dict[str, object]]] = field(default_factory=list)
     references: dict[str, list[tuple[Path, int]]] = field(default_factory=dict)
 
@@ -138,7 +140,7 @@ def read_code(project: Project) -> ConfigIndex:
     reader = _Reader(project, index)
     for module in project.relevant_modules():
         data = module.data
-        if b"rainer" in data or b"instantiate" in data or b"LightningCLI" in data or b".fit(" in data:
+        if any(word in data for word in (b"rainer", b"instantiate", b"LightningCLI", b".fit(", b"add_argument")):
             reader.read(FileContext(module, project, fixing=False))
     return index
 
@@ -180,6 +182,10 @@ class _Reader:
                 self.add("instantiate", first, node, passes, file)
         if isinstance(function, ast.Attribute) and function.attr == "fit":
             self.fit(node, file)
+        if isinstance(function, ast.Attribute) and function.attr == "add_argument":
+            for option in node.args:
+                if isinstance(option, ast.Constant) and isinstance(option.value, str):
+                    self.index.declared_flags.add(option.value.lstrip("-").replace("-", "_"))
         if (
             isinstance(function, ast.Attribute)
             and function.attr in ("get", "pop", "setdefault")

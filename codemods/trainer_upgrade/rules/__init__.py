@@ -35,6 +35,7 @@ MODULES: tuple[str, ...] = (
     "manual_trainer",
     "multiple_optimizers",
     "resume",
+    "setup_pins",
     "step_end",
     "too_new",
     "trainer_arguments",
