@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -197,3 +199,27 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert "examples:" in out
     assert "trainer-upgrade --check --select silent ." in out
     assert max(map(len, out.splitlines())) <= 110
+
+
+class Terminal(io.StringIO):
+    """A standard error that somebody looks at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("options", "ci", "shown"),
+    [((), "", True), (("-q",), "", False), (("--output-format", "json"), "", False), ((), "true", False)],
+)
+def test_progress_is_for_terminals(
+    project: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], ci: str, shown: bool
+) -> None:
+    for number in range(60):
+        (project / "pkg" / f"m{number}.py").write_text("x = 1\n")
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr("sys.stderr", Terminal())
+    assert main(["--check", *options, "."]) == 1
+    written = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert ("\rtrainer-upgrade: 60 of 64 files" in written) is shown
+    assert written == "" or written.endswith("\r\x1b[K")  # nothing of it stays
