@@ -21,13 +21,17 @@ SCENARIOS = sorted(path.stem for path in (GOLDEN / "scenarios").glob("*.py") if 
 EPOCH_1_6 = "since 1.6 current_epoch is the number of epochs that were finished, after fit too"
 RATES = "2.x's LearningRateMonitor also puts the rates into callback_metrics"
 TEST_ROWS = "since 1.6 the epoch in a row of test() after fit is the number of epochs that were finished"
+PLACE = "a file also holds where the run stood, under a key of its own"
+DRAWS = "a resumed run goes on with the random states of its file, not with those of the moment"
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "RELIGHT_COMPAT": "warn"}
 
 # scenario → (part of the record: key, or number of an event) → reason
 DIFFERENCES: dict[str, dict[Any, str]] = {
+    "callback_state": {25: PLACE},
     "legacy_callbacks_1_5": {"fit.current_epoch": EPOCH_1_6},
     "legacy_trainer_1_5": {"fit.current_epoch": EPOCH_1_6, "fit.rows": TEST_ROWS},
+    "resume": {"resumed again.weights": DRAWS},
     "schedulers": {f"{model}.callback_metrics": RATES for model in ("Steps", "Epochs", "Plateau")},
 }
 
