@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from packaging.version import Version
@@ -22,6 +23,8 @@ def require(module: str, *distributions: str, at_least: str, by: str) -> None:
     Raises:
         ModuleNotFoundError: It is missing or too old; the message holds the pip command.
     """
+    if module in sys.modules:  # imported already, or put there by a test
+        return
     command = f"pip install '{distributions[0]}>={at_least}'"
     if importlib.util.find_spec(module) is None:
         raise ModuleNotFoundError(

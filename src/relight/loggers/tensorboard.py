@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from lightning_fabric.loggers.tensorboard import TensorBoardLogger as FabricTensorBoardLogger
@@ -121,7 +122,9 @@ class TensorBoardLogger(Logger, FabricTensorBoardLogger):
         example = model.transfer_batch_to_device(
             model.on_before_batch_transfer(example, 0), model.device, dataloader_idx=0
         )
-        self.experiment.add_graph(model, model.on_after_batch_transfer(example, 0))
+        # Tracing reads all properties, and `trainer` raises where there is none.
+        with model._exporting() if model._trainer is None else nullcontext():
+            self.experiment.add_graph(model, model.on_after_batch_transfer(example, 0))
 
     @rank_zero_only
     def save(self) -> None:

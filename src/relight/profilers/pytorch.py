@@ -139,7 +139,8 @@ class PyTorchProfiler(Profiler):
 
     def _forget(self) -> None:
         self.function_events: Any = None
-        self._tables: dict[str, Any] = {}
+        self._tables: dict[str, Any] = {}  # events by kind of step
+        self._reported = False
         self._recording: Recording | None = None
         self._counts: Counter[str] = Counter()
         self._done: set[str] = set()
@@ -152,6 +153,11 @@ class PyTorchProfiler(Profiler):
     def profiler(self) -> Any:
         """The ``torch.profiler.profile`` that runs, ``None`` if none does."""
         return None if self._recording is None else self._recording.profile
+
+    def setup(self, stage: str, local_rank: int | None = None, log_dir: str | None = None) -> None:
+        """Called when an entry point begins; what the last one recorded is reported no more."""
+        super().setup(stage, local_rank, log_dir)
+        self._tables = {}
 
     def start(self, action_name: str) -> None:
         """Begin an action; if it is a step, see what the schedule wants."""
@@ -210,6 +216,8 @@ class PyTorchProfiler(Profiler):
     def _begin(self, kind: str, action: str) -> None:
         if self._recording is not None:
             return
+        if self._reported:
+            self._tables, self._reported = {}, False
         autograd: Any = torch.autograd
         if autograd._profiler_enabled():  # one of a run that failed may be left
             autograd._disable_profiler()
@@ -291,7 +299,7 @@ class PyTorchProfiler(Profiler):
         return other.__dict__
 
     def teardown(self, stage: str | None) -> None:
-        """End what is recorded, and be ready for the next entry point; ``function_events`` are kept."""
+        """End what is recorded; it can be asked for until something new is."""
         self._finish()
         for name in list(self._labels):
             self.stop(name)
@@ -299,9 +307,9 @@ class PyTorchProfiler(Profiler):
             self._register.__exit__(None, None, None)
         if self._nvtx is not None:
             self._nvtx.close()
-        events = self.function_events
+        events, tables = self.function_events, self._tables
         self._forget()
-        self.function_events = events
+        self.function_events, self._tables, self._reported = events, tables, True
         super().teardown(stage=stage)
 
 

@@ -16,6 +16,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import relight
 import relight.loggers as loggers
 from relight.loggers._versions import next_version
 
@@ -143,6 +144,27 @@ def test_tensorboard_directories_and_files(tmp_path: Path) -> None:
     events = EventAccumulator(str(directory)).Reload()
     assert [(e.step, e.value) for e in events.Scalars("a")] == [(3, 1.5)]
     assert loggers.TensorBoardLogger(tmp_path, name="n").version == 1
+
+
+def test_tensorboard_graph_without_a_trainer(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+
+    class Net(relight.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layer(x)
+
+    logger = loggers.TensorBoardLogger(tmp_path, log_graph=True)
+    logger.log_graph(Net(), torch.ones(3, 2))
+    logger.finalize("success")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    assert "addmm" in str(EventAccumulator(logger.log_dir).Reload().Graph())
+    with pytest.warns(UserWarning, match="Could not log computational graph"):
+        logger.log_graph(Net())
 
 
 def test_tensorboard_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,6 +208,19 @@ def test_nowhere_to_write_traces(tmp_path: Path) -> None:
         profiler.describe()
 
 
+def test_a_report_can_be_asked_for_until_something_new_is_recorded(tmp_path: Path) -> None:
+    profiler = PyTorchProfiler(dirpath=tmp_path, schedule=None)
+    for name in ("first", "second"):
+        with profiler.profile(name):
+            torch.ones(1)
+        profiler.describe()
+        report = profiler.summary()
+        assert report.count("Profile stats") == 1
+        assert f"[pl][profile]{name}" in report
+    profiler.setup("fit")
+    assert profiler.summary() == ""
+
+
 def test_switched_off(tmp_path: Path) -> None:
     profiler = PyTorchProfiler(dirpath=tmp_path, enabled=False)
     trainer(profiler, tmp_path).fit(Net(), loader(6))
