@@ -6,7 +6,10 @@ move with the rest of its project.
 
 from __future__ import annotations
 
-__all__ = ["NAMES"]
+from functools import cache
+from importlib.resources import files
+
+__all__ = ["NAMES", "stands_in", "through_compat"]
 
 _ROOT, _HERE = "pytorch_lightning", "relight.compat"
 
@@ -31,3 +34,30 @@ NAMES: dict[str, str] = {
         "parse_env_variables",
     ),
 }
+
+
+@cache
+def _table() -> dict[str, bool]:
+    """Return the other legacy paths that only compat has, each with whether it works.
+
+    Written by ``scripts/build_compat_names.py`` from what compat really gives.
+    """
+    text = (files("trainer_upgrade.catalogue") / "data" / "compat.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return {path: how == "served" for path, how in rows}
+
+
+def through_compat(path: str) -> str | None:
+    """Return where compat has a legacy path (rooted at ``pytorch_lightning``) that the core has not."""
+    head, rest = path, ""
+    while head:
+        if head in _table():
+            return _HERE + head[len(_ROOT) :] + rest
+        head, _, last = head.rpartition(".")
+        rest = f".{last}{rest}"
+    return None
+
+
+def stands_in(path: str) -> bool:
+    """Whether compat has only a stand-in: it can be imported, and says what to do when it is used."""
+    return _table().get(path) is False

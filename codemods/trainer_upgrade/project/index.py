@@ -246,6 +246,10 @@ class Project:
             self._found[key] = self._find((str(directory),), name.split("."))
         return self._found[key]
 
+    def is_package(self, directory: str) -> bool:
+        """Whether a directory has an ``__init__.py``."""
+        return self._listing(directory).get("__init__.py") is False
+
     # Inner works
 
     def _file(self, path: Path) -> Module | None:

@@ -36,6 +36,7 @@ MODULES: tuple[str, ...] = (
     "multiple_optimizers",
     "resume",
     "setup_pins",
+    "stand_ins",
     "step_end",
     "too_new",
     "trainer_arguments",

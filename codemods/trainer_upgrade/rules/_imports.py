@@ -10,16 +10,19 @@ stay as they are, together.
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from trainer_upgrade import catalogue
-from trainer_upgrade.catalogue import ImportFact
+from trainer_upgrade.catalogue import ImportFact, compat_names
 from trainer_upgrade.catalogue.entry import Applicability, Target
 from trainer_upgrade.findings import ImportRequest
 from trainer_upgrade.project.canonical import FABRIC_ROOTS, root_of
+from trainer_upgrade.project.connected import together
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.names import in_import_fallback
 from trainer_upgrade.project.scopes import Binding, Scope
@@ -136,7 +139,11 @@ class Imports:
     def fact(self, dotted: str) -> ImportFact | None:
         """Return what became of a path on the file's target."""
         found = catalogue.resolve_import(dotted, self.target)
-        if self.target is not Target.RELIGHT or found is None or found.new not in _LOOP:
+        if self.target is not Target.RELIGHT or found is None:
+            return found
+        if found.new is None:
+            return _through_compat(dotted, found)
+        if found.new not in _LOOP:
             return found
         return replace(found, new=_LOOP[found.new]) if runs_on_compat(self.file) else found
 
@@ -151,18 +158,20 @@ class Imports:
         """Whether the name is relight's after the upgrade (only asked for target relight)."""
         if bound.root.startswith("relight"):
             return True
-        if bound.shared or bound.guarded or self.blockers(bound):
-            return False
-        if bound.is_from:
-            return all(self._statement_moves(statement) for statement, _ in bound.aliases)
-        return True
+        return anchor(self.file) is None
+
+    def anchored(self) -> ast.AST | None:
+        """Return the first place of the file that cannot leave Lightning, if there is one."""
+        for bound in self.bound:
+            if bound.root in LEGACY_ROOTS:
+                blockers = self.blockers(bound)
+                if bound.shared or bound.guarded or blockers:
+                    return blockers[0][0] if blockers else bound.aliases[0][0]
+        return self.stars[0] if self.stars else None
 
     def siblings(self, statement: ImportStatement) -> list[Bound]:
         """Return the names that a statement binds."""
         return [each for each in self.bound if any(one is statement for one, _ in each.aliases)]
-
-    def _statement_moves(self, statement: ImportStatement) -> bool:
-        return not any(self.blockers(each) or each.shared for each in self.siblings(statement))
 
     def _find_blockers(self, bound: Bound) -> Iterator[tuple[ast.AST, str, str]]:
         for statement, alias in bound.aliases:
@@ -372,6 +381,20 @@ class Imports:
         return Reference(name, outer, dotted, fact)
 
 
+def _through_compat(dotted: str, fact: ImportFact) -> ImportFact:
+    """Lead a name that the core has no twin of to compat, where that has it."""
+    new = compat_names.through_compat(dotted)
+    if new is None or removable(dotted):
+        return fact
+    if compat_names.stands_in(dotted):
+        # The import only moves; that the name is gone is a finding of its own (rule ``stand-ins``).
+        text = f"`{dotted.rpartition('.')[2]}`: import it from {new.rpartition('.')[0]}"
+        return replace(
+            fact, new=new, status="moved", code="TRU334", advice=text, applicability=Applicability.SAFE
+        )
+    return replace(fact, new=new, status="moved", applicability=Applicability.SAFE)
+
+
 _CACHE: WeakKeyDictionary[FileContext, Imports] = WeakKeyDictionary()
 
 
@@ -381,6 +404,30 @@ def imports_of(file: FileContext) -> Imports:
     if found is None:
         found = _CACHE[file] = Imports(file)
     return found
+
+
+def anchor(file: FileContext) -> str | None:
+    """Return what keeps a file on Lightning (``models.py:12``); ``None`` if it can go to relight.
+
+    A module of one root under a Trainer of the other fails when it runs, so of the files that run together
+    either all go or none does.
+    """
+    memo, group = file.project.memo, together(file.module, file.project)
+    key = ("anchor", group[0].path, file.target)
+    if key not in memo:
+        memo[key] = None
+        for module in group:
+            same = module.path == file.module.path
+            other = file if same else FileContext(module, file.project, options=file.options)
+            place = imports_of(other).anchored()
+            if place is not None:
+                memo[key] = f"{_relative(module.path, file.module.path)}:{getattr(place, 'lineno', 1)}"
+                break
+    return memo[key]  # type: ignore[return-value]
+
+
+def _relative(path: Path, origin: Path) -> str:
+    return path.name if path.parent == origin.parent else os.path.relpath(path, origin.parent)
 
 
 def target_of(node: ast.expr, file: FileContext) -> Target:

@@ -16,9 +16,9 @@ After, for Lightning 2.x::
 
     class Mine(Logger): ...
 
-For relight the root changes too (``import relight as pl``), unless some name that the statement brings has no
-twin there: then the statement and all uses of its names stay as they are, and the name is reported. What only
-compat has goes through ``relight.compat``. An import that is one of two ways to the same thing
+For relight the root changes too (``import relight as pl``), unless some name has no twin there: then the
+imports of all files that run together stay as they are, and the name is reported. What only compat has goes
+through ``relight.compat``. An import that is one of two ways to the same thing
 (``try``/``except ImportError``) is left alone.
 """
 
@@ -42,6 +42,7 @@ from trainer_upgrade.rules._imports import (
     Imports,
     ImportStatement,
     Reference,
+    anchor,
     exported,
     free,
     imports_of,
@@ -115,6 +116,9 @@ class ImportRule:
             blockers = [each for bound in bounds for each in imports.blockers(bound)]
             if blockers:
                 yield from _blocked(file, node, blockers)
+                return
+            if not imports.moves(bounds[0]):
+                yield from _waits_for_others(file, node)
                 return
         moves = [
             move
@@ -301,6 +305,9 @@ class ImportRule:
             if node is bound.aliases[0][0]:
                 yield from _blocked(file, node, blockers)
             return
+        if not imports.moves(bound):
+            yield from _waits_for_others(file, node)
+            return
         fact = imports.fact(rerooted(alias.name))
         if fact is None:
             return
@@ -442,6 +449,12 @@ def _blocked(
         where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
         text = f"`{_shown(statement)}` stays on Lightning until {where} can go without it"
         yield file.finding(ROOT_ONLY, statement, text)
+
+
+def _waits_for_others(file: FileContext, statement: ImportStatement) -> Iterator[Finding]:
+    """Say which place keeps all that runs together on Lightning."""
+    text = f"`{_shown(statement)}` stays on Lightning, as {anchor(file)} cannot leave it: all go or none does"
+    yield file.finding(ROOT_ONLY, statement, text)
 
 
 def _guarded(file: FileContext, statement: ImportStatement) -> Iterator[Finding]:

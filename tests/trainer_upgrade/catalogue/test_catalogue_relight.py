@@ -153,3 +153,17 @@ def test_moved_imports_keep_the_class() -> None:
             groups.setdefault(row.home, set()).add(fact.new)
     assert groups
     assert {home for home, found in groups.items() if len({id(get(path)) for path in found}) > 1} == set()
+
+
+def test_the_table_of_what_only_compat_has_is_what_compat_has() -> None:
+    from pathlib import Path
+
+    script = Path(__file__).parents[3] / "scripts" / "build_compat_names.py"
+    spec = importlib.util.spec_from_file_location("build_compat_names", script)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    written = module.TABLE.read_text(encoding="utf-8").splitlines()
+    made = module.text().splitlines()
+    assert made == written, "run scripts/build_compat_names.py"

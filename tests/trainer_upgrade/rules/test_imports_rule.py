@@ -211,13 +211,14 @@ def test_untouched(source: str) -> None:
 
 STAYS = [
     pytest.param(
-        "import pytorch_lightning as pl\n\nl = pl.loggers.CometLogger()\nt = pl.Trainer(logger=l)\n",
-        ["TRU334", "TRU333"],
+        "import pytorch_lightning as pl\n\nl = pl.accelerators.DDP2Accelerator()\nt = pl.Trainer(logger=l)\n",
+        ["TRU334", "TRU306"],
         id="one use has no twin: the import and all uses stay, and the import says so",
     ),
     pytest.param(
-        "from pytorch_lightning.loggers import CometLogger, TensorBoardLogger\n\nx = (CometLogger, TensorBoardLogger)\n",
-        ["TRU333"],
+        "from pytorch_lightning.accelerators import CPUAccelerator, DDP2Accelerator\n\n"
+        "x = (CPUAccelerator, DDP2Accelerator)\n",
+        ["TRU306"],
         id="one name of a statement has no twin",
     ),
     pytest.param(
@@ -262,9 +263,9 @@ def test_stays_on_lightning(source: str, codes: list[str]) -> None:
 
 def test_code_whose_import_stays_is_written_for_lightning() -> None:
     testing.check(
-        "import pytorch_lightning as pl\n\nl = pl.loggers.CometLogger()\n"
+        "import pytorch_lightning as pl\n\nl = pl.accelerators.DDP2Accelerator()\n"
         "t = pl.Trainer(gpus=0, limit_train_batches=2)\nt.fit(None)\n",
-        "import pytorch_lightning as pl\n\nl = pl.loggers.CometLogger()\n"
+        "import pytorch_lightning as pl\n\nl = pl.accelerators.DDP2Accelerator()\n"
         't = pl.Trainer(accelerator="cpu", devices=1, limit_train_batches=2)\nt.fit(None)\n',
     )
 

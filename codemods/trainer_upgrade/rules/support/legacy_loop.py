@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 
 from trainer_upgrade.project.classes import ClassInfo
+from trainer_upgrade.project.connected import together
 from trainer_upgrade.project.context import FileContext
+from trainer_upgrade.project.module import Module
 from trainer_upgrade.rules.support.manual_step import Plan, plan
 from trainer_upgrade.rules.support.optimizers import (
     INDEX_NAMES,
@@ -29,10 +31,11 @@ _WORDS = (*(name.encode() for name in INDEX_NAMES), b"hiddens", b"bptt")
 
 
 def runs_on_compat(file: FileContext) -> bool:
-    """Whether Trainer and modules of the file's project come from ``relight.compat``."""
-    memo, key = file.project.memo, "runs-on-compat"
+    """Whether Trainer and modules of a file, and of all that runs with it, come from ``relight.compat``."""
+    memo, group = file.project.memo, together(file.module, file.project)
+    key = ("runs-on-compat", group[0].path)
     if key not in memo:
-        memo[key] = any(_needed(each, file) for each in _modules(file))
+        memo[key] = any(_needed(each, file) for each in _modules(file, group))
     return bool(memo[key])
 
 
@@ -62,8 +65,8 @@ def _needed(info: ClassInfo, file: FileContext) -> bool:
     return not isinstance(made, Plan) or made.fix() is None
 
 
-def _modules(file: FileContext) -> list[ClassInfo]:
-    modules = {each.path: each for each in file.project.relevant_modules()}
+def _modules(file: FileContext, group: list[Module]) -> list[ClassInfo]:
+    modules = {each.path: each for each in group}
     modules[file.module.path] = file.module
     return [
         info
