@@ -38,6 +38,7 @@ MODULES: tuple[str, ...] = (
     "setup_pins",
     "stand_ins",
     "step_end",
+    "structured_configs",
     "too_new",
     "trainer_arguments",
     "trainer_attributes",
