@@ -298,6 +298,8 @@ class ModelCheckpoint(NamedCheckpoint):
     def _should_save_on_train_epoch_end(self, trainer: Trainer) -> bool:
         if self._save_on_train_epoch_end is not None:
             return self._save_on_train_epoch_end
+        if trainer._val_check_seconds is not None:
+            return False  # nobody knows when the next validation is: save there
         if trainer.check_val_every_n_epoch != 1:
             return False  # not every epoch ends with a validation: save where there is one
         return _total(trainer.num_val_batches) == 0 or trainer.val_check_interval == 1.0

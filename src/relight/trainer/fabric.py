@@ -27,8 +27,10 @@ def make_fabric(**arguments: Any) -> Fabric:
     from lightning_fabric import Fabric
     from lightning_fabric.strategies.dp import DataParallelStrategy
     from lightning_fabric.strategies.model_parallel import ModelParallelStrategy
+    from lightning_fabric.strategies.single_device import SingleDeviceStrategy
 
-    arguments["strategy"] = _ddp_by_name(arguments["strategy"])
+    alone = arguments["strategy"] == "single_device"  # a name that Lightning has and Fabric has not
+    arguments["strategy"] = "auto" if alone else _ddp_by_name(arguments["strategy"])
     try:
         fabric = Fabric(**arguments)
     except (RuntimeError, ValueError) as error:  # it speaks of itself, where the user wrote `Trainer(…)`
@@ -39,6 +41,10 @@ def make_fabric(**arguments: Any) -> Fabric:
         raise kind(text) from error
     if arguments["strategy"] == "dp" or isinstance(fabric.strategy, DataParallelStrategy):
         raise ValueError("A Trainer has no `strategy='dp'`" + legacy_value_hint("strategy", "dp"))
+    if alone and not isinstance(fabric.strategy, SingleDeviceStrategy):
+        raise MisconfigurationException(
+            f"`strategy='single_device'` with `devices={arguments['devices']!r}`: several"
+        )
     if isinstance(fabric.strategy, ModelParallelStrategy):
         raise MisconfigurationException(
             "`ModelParallelStrategy` is not supported: its function would have to cut the module into pieces"

@@ -35,6 +35,7 @@ class FakeTrainer(SimpleNamespace):
             sanity_checking=False,
             state=SimpleNamespace(fn="fit"),
             check_val_every_n_epoch=1,
+            _val_check_seconds=None,
             val_check_interval=1.0,
             num_val_batches=[1],
             current_epoch=0,

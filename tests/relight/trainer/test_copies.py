@@ -78,3 +78,20 @@ def test_indices_are_kept_for_those_who_ask_for_an_epoch() -> None:
         trainer.predict(Net(), data())
         assert Writer.seen == [[0, 1], [2, 3]]
         assert trainer.predict_loop.epoch_batch_indices == kept
+
+
+def test_one_device_by_name() -> None:
+    trainer = relight.Trainer(**QUIET, strategy="single_device")
+    assert (trainer.world_size, type(trainer.strategy).__name__) == (1, "SingleDeviceStrategy")
+    with pytest.raises(relight.utilities.exceptions.MisconfigurationException, match="several"):
+        relight.Trainer(**{**QUIET, "devices": 2}, strategy="single_device")
+
+
+@pytest.mark.parametrize(("interval", "at_epoch_end"), [(1.0, True), ("00:01:00:00", False), (0.5, False)])
+def test_when_epochs_save(tmp_path: Any, interval: Any, at_epoch_end: bool) -> None:
+    """With validation by the clock nobody knows whether this epoch has one, so validation saves."""
+    saver = ModelCheckpoint(tmp_path)
+    trainer = relight.Trainer(**QUIET, callbacks=[saver], max_epochs=1)
+    trainer.fit(Net(), data(), data(), val_check_interval=interval, num_sanity_val_steps=0)
+    assert saver._should_save_on_train_epoch_end(trainer) is at_epoch_end
+    assert len(list(tmp_path.iterdir())) == (0 if isinstance(interval, str) else 1)

@@ -68,6 +68,11 @@ def show(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def _plain(value: Any) -> Any:
+    """Return lists of OmegaConf, in which Hydra hands over devices, as lists."""
+    return list(value) if type(value).__name__ == "ListConfig" else value
+
+
 class Draft:
     """What the rules read and write while they translate one set of arguments.
 
@@ -87,8 +92,8 @@ class Draft:
     def __init__(
         self, legacy: Mapping[str, Any], *, target: Target, release: tuple[int, int], defaults: bool
     ) -> None:
-        self.legacy = dict(legacy)
-        self.rest = dict(legacy)
+        self.legacy = {name: _plain(value) for name, value in legacy.items()}
+        self.rest = dict(self.legacy)
         self.target = target
         self.release = release
         self.defaults = defaults
