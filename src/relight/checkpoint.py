@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import torch
 
 from relight.core.hparams import is_omegaconf
-from relight.trainer import resume
+from relight.trainer import resume, sharding
 from relight.trainer.hooks import Order, call_own_hook
 from relight.trainer.signals import is_slurm_job, last_hpc_file
 from relight.trainer.states import TrainerFn
@@ -51,8 +51,8 @@ def dump(trainer: Trainer, weights_only: bool = False) -> dict[str, Any]:
         "epoch": trainer.current_epoch,
         "global_step": trainer.global_step,
         VERSION_KEY: FORMAT_VERSION,
-        "state_dict": trainer.strategy.get_module_state_dict(module)
-        if _sharded(trainer)
+        "state_dict": sharding.model_state(trainer._backend)
+        if sharding.is_sharded(trainer._backend)
         else module.state_dict(),
         "loops": {
             "fit_loop": trainer.fit_loop.state_dict(),
@@ -104,15 +104,9 @@ def _plain_hparams(hparams: Any) -> dict[str, Any]:
     return dict(hparams)
 
 
-def _sharded(trainer: Trainer) -> bool:
-    from lightning_fabric.strategies.ddp import DDPStrategy
-
-    return not (trainer._backend.single_device or isinstance(trainer.strategy, DDPStrategy))
-
-
 def _optimizer_state(trainer: Trainer, optimizer: Any) -> dict[str, Any]:
-    if _sharded(trainer):
-        return trainer.strategy.get_optimizer_state(optimizer)  # type: ignore[no-any-return]
+    if sharding.is_sharded(trainer._backend):
+        return sharding.optimizer_state(trainer._backend, optimizer)
     return optimizer.state_dict() if trainer.is_global_zero else {}
 
 
@@ -127,7 +121,7 @@ def write(trainer: Trainer, checkpoint: dict[str, Any], path: PathLike, storage_
     """
     from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 
-    io = trainer.strategy.checkpoint_io
+    io = sharding.checkpoint_io(trainer._backend)
     if not trainer.is_global_zero:
         return
     local = local_path(path)
@@ -159,34 +153,80 @@ def load(
         FileNotFoundError: If there is no such file.
         CheckpointLoadError: If the file holds more than data and ``weights_only`` is not False.
     """
-    safe = weights_only is not False
-    try:
-        source: Any = local_path(path) if isinstance(path, (str, os.PathLike)) else path
-        if source is None:
-            import fsspec  # type: ignore[import-untyped]
+    return migrate(load_raw(path, map_location, weights_only))
 
-            try:
-                with fsspec.open(os.fspath(path), "rb") as file:  # type: ignore[arg-type]
-                    loaded = torch.load(file, map_location=map_location, weights_only=safe)
-            except FileNotFoundError:
-                raise FileNotFoundError(f"There is no file at the checkpoint path {path!r}") from None
-        else:
-            if isinstance(source, str) and not os.path.isfile(source):
-                what = "a directory, not a file" if os.path.isdir(source) else "no file"
-                raise FileNotFoundError(f"There is {what} at the checkpoint path {source!r}")
-            loaded = torch.load(source, map_location=map_location, weights_only=safe)
+
+def load_raw(
+    path: PathLike | IO[bytes], map_location: Any = "cpu", weights_only: bool | None = None
+) -> dict[str, Any]:
+    """Read a checkpoint as it was saved; see :func:`load`."""
+    if weights_only is False:
+        return _read(path, map_location, safe=False)
+    start = path.tell() if not isinstance(path, (str, os.PathLike)) else 0
+    try:
+        return _read(path, map_location, safe=True)
     except Exception as error:
-        if not safe or not (names := _refused(error)):
+        if not (names := _refused(error)):
             raise
-        listed = ", ".join(f"`{name}`" for name in names)
-        raise CheckpointLoadError(
-            f"The checkpoint {path!r} holds more than data: {listed}. Loading it would run code from"
-            " the file."
-            " If you trust its author, pass `weights_only=False`"
-            " (or allow the class alone:"
-            f" `torch.serialization.add_safe_globals([{names[0].rpartition('.')[2]}])`)."
-        ) from error
-    return migrate(loaded)
+        try:
+            return _read_old(path, map_location, names, start)
+        except _Untrusted as untrusted:
+            raise _needs_trust(path, untrusted.names) from error
+
+
+def _read(path: PathLike | IO[bytes], map_location: Any, safe: bool) -> dict[str, Any]:
+    source: Any = local_path(path) if isinstance(path, (str, os.PathLike)) else path
+    if source is None:
+        import fsspec  # type: ignore[import-untyped]
+
+        try:
+            with fsspec.open(os.fspath(path), "rb") as file:  # type: ignore[arg-type]
+                loaded = torch.load(file, map_location=map_location, weights_only=safe)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"There is no file at the checkpoint path {path!r}") from None
+        return loaded  # type: ignore[no-any-return]
+    if isinstance(source, str) and not os.path.isfile(source):
+        what = "a directory, not a file" if os.path.isdir(source) else "no file"
+        raise FileNotFoundError(f"There is {what} at the checkpoint path {source!r}")
+    return torch.load(  # type: ignore[no-any-return]
+        source, map_location=map_location, weights_only=safe
+    )
+
+
+def _read_old(path: PathLike | IO[bytes], map_location: Any, names: list[str], start: int) -> dict[str, Any]:
+    """Read a file that holds classes, with stand-ins for them; torch names them one after the other."""
+    from relight.old_checkpoints.known_classes import Untrusted, stand_ins, to_plain
+
+    names = list(names)
+    while True:
+        if not isinstance(path, (str, os.PathLike)):
+            path.seek(start)
+        try:
+            with torch.serialization.safe_globals(stand_ins(names)):
+                return to_plain(_read(path, map_location, safe=True))
+        except Untrusted as untrusted:
+            raise _Untrusted(untrusted.names) from None
+        except Exception as error:
+            more = [name for name in _refused(error) if name not in names]
+            if not more:
+                raise _Untrusted(names) from error
+            names += more
+
+
+class _Untrusted(Exception):
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(names)
+        self.names = names
+
+
+def _needs_trust(path: object, names: list[str]) -> CheckpointLoadError:
+    listed = ", ".join(f"`{name}`" for name in names)
+    return CheckpointLoadError(
+        f"The checkpoint {path!r} holds more than data: {listed}. Loading it would run code from the file."
+        " If you trust its author, pass `weights_only=False`"
+        " (or allow the class alone:"
+        f" `torch.serialization.add_safe_globals([{names[0].rpartition('.')[2]}])`)."
+    )
 
 
 def is_of_saver(path: PathLike, saver: tuple[int, str], step: int) -> bool:
@@ -211,7 +251,12 @@ def _refused(error: BaseException) -> list[str]:
 
 def migrate(checkpoint: dict[str, Any]) -> dict[str, Any]:
     """Bring a checkpoint of an older release to the form of today; files of 2.x are in it already."""
-    return checkpoint
+    version = str(checkpoint.get(VERSION_KEY, "0"))
+    if version.startswith("2.") and "state_dict" in checkpoint:
+        return checkpoint
+    from relight.old_checkpoints import migrations
+
+    return migrations.migrate(checkpoint, FORMAT_VERSION)
 
 
 # Resuming
@@ -298,7 +343,10 @@ def restore_modules_and_callbacks(trainer: Trainer, path: PathLike | None, weigh
 def _restore_module(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
     module = trainer.lightning_module
     call_own_hook(trainer, module, "on_load_checkpoint", checkpoint)
-    module.load_state_dict(checkpoint["state_dict"], strict=module.strict_loading)
+    if sharding.is_sharded(trainer._backend):
+        sharding.load_model_state(trainer._backend, checkpoint["state_dict"])
+    else:
+        module.load_state_dict(checkpoint["state_dict"], strict=module.strict_loading)
 
 
 def _restore_datamodule(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
@@ -313,6 +361,7 @@ def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
         return
     known = {callback.state_key for callback in trainer.callbacks}
     known |= {callback._legacy_state_key for callback in trainer.callbacks}  # type: ignore[misc]
+    known |= {type(callback).__qualname__ for callback in trainer.callbacks}
     if missing := [key for key in states if key not in known]:
         rank_zero_warn(
             f"The checkpoint holds the state of callbacks that this Trainer does not have: {missing}."
@@ -322,6 +371,8 @@ def _restore_callbacks(trainer: Trainer, checkpoint: dict[str, Any]) -> None:
         call_own_hook(trainer, callback, "on_load_checkpoint", trainer, trainer.lightning_module, checkpoint)
     for callback in trainer.callbacks:
         state = states.get(callback.state_key, states.get(callback._legacy_state_key))
+        if state is None:  # before 1.5 a class had one state
+            state = states.get(type(callback).__qualname__)
         if state:
             call_own_hook(trainer, callback, "load_state_dict", _copied(state))
 
@@ -350,7 +401,7 @@ def restore_training_state(trainer: Trainer) -> None:
     fn = trainer.state.fn
     loops = checkpoint.get("loops")
     if loops is not None:
-        trainer._active_loop.load_state_dict(loops[f"{fn}_loop"])
+        trainer._active_loop.load_state_dict(loops.get(f"{fn}_loop", {}))
     if fn != TrainerFn.FITTING:
         return
     if (resumed := resume.read(trainer, checkpoint)) is not None:
@@ -368,6 +419,9 @@ def restore_training_state(trainer: Trainer) -> None:
                 " with `load_from_checkpoint`, and fit without `ckpt_path`."
             )
     for optimizer, optimizer_state in zip(trainer.optimizers, checkpoint["optimizer_states"], strict=False):
+        if sharding.is_sharded(trainer._backend):
+            sharding.load_optimizer_state(trainer._backend, optimizer, optimizer_state)
+            continue
         optimizer.load_state_dict(optimizer_state)
         _to_device(optimizer, trainer._backend.device)
     for config, scheduler_state in zip(
@@ -535,3 +589,9 @@ def _read_hparams(path: PathLike) -> dict[str, Any]:
                 values[name] = text
         return values
     raise ValueError(f"`hparams_file` must be a .yaml, .yml or .csv file, not {os.fspath(path)!r}")
+
+
+if __name__ == "__main__":
+    from relight.old_checkpoints.upgrade import main
+
+    sys.exit(main())

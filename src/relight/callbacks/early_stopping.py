@@ -124,9 +124,9 @@ class EarlyStopping(StoppingCondition):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take back a state of this or of an older release, which knew no reason."""
         self.wait_count = state_dict["wait_count"]
-        self.stopped_epoch = state_dict["stopped_epoch"]
-        self.best_score = state_dict["best_score"]
-        self.patience = state_dict["patience"]
+        self.stopped_epoch = state_dict.get("stopped_epoch", self.stopped_epoch)
+        self.best_score = state_dict.get("best_score", self.best_score)
+        self.patience = state_dict.get("patience", self.patience)
         reason = state_dict.get("stopping_reason", EarlyStoppingReason.NOT_STOPPED.value)
         self.stopping_reason = EarlyStoppingReason(reason)
         self.stopping_reason_message = state_dict.get("stopping_reason_message")

@@ -179,10 +179,10 @@ class ModelCheckpoint(NamedCheckpoint):
         """Take back a state; if the directory has changed, only ``best_model_path``."""
         old_dirpath = state_dict.get("dirpath", self.dirpath)
         if self.dirpath == old_dirpath:
-            self.best_model_score = state_dict["best_model_score"]
+            self.best_model_score = state_dict.get("best_model_score")
             for name in ("kth_best_model_path", "kth_value", "best_k_models", "last_model_path"):
                 setattr(self, name, state_dict.get(name, getattr(self, name)))
-            self._own |= {*self.best_k_models, self.last_model_path, state_dict["best_model_path"]}
+            self._own |= {*self.best_k_models, self.last_model_path, state_dict.get("best_model_path", "")}
         else:
             warnings.warn(
                 f"The dirpath has changed from {old_dirpath!r} to {self.dirpath!r}, therefore"
@@ -190,7 +190,7 @@ class ModelCheckpoint(NamedCheckpoint):
                 " `best_k_models` won't be reloaded. Only `best_model_path` will be reloaded.",
                 stacklevel=2,
             )
-        self.best_model_path = state_dict["best_model_path"]
+        self.best_model_path = state_dict.get("best_model_path", "")
 
     # -- hooks ----------------------------------------------------------------------------------------------
 

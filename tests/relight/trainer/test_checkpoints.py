@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import fractions
 import os
 from pathlib import Path
 from typing import Any
@@ -108,11 +109,12 @@ def test_code_in_a_file_is_not_run(tmp_path: Path) -> None:
 def test_a_trusted_file_may_hold_objects(tmp_path: Path) -> None:
     path = tmp_path / "objects.ckpt"
     content = torch.load(fitted(tmp_path), weights_only=True)
-    namespace = argparse.Namespace(width=3)
-    torch.save({**content, "extra": namespace}, path)
-    with pytest.raises(CheckpointLoadError, match=r"argparse\.Namespace"):
+    torch.save({**content, "extra": fractions.Fraction(1, 3)}, path)
+    with pytest.raises(CheckpointLoadError, match=r"fractions\.Fraction"):
         checkpoint.load(path)
-    assert checkpoint.load(path, weights_only=False)["extra"] == namespace
+    assert checkpoint.load(path, weights_only=False)["extra"] == fractions.Fraction(1, 3)
+    torch.save({**content, "extra": argparse.Namespace(width=3)}, path)  # nothing but data
+    assert checkpoint.load(path)["extra"] == argparse.Namespace(width=3)
 
 
 def test_every_file_passes_the_seam_for_older_releases(
