@@ -38,6 +38,7 @@ class Backend:
         fabric: The Fabric object.
         plain: Whether nothing needs wrapping: one device, ``32-true``.
         model: The module, or what the strategy made of it.
+        sharded: The same, if its weights lie in pieces in several processes (FSDP).
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class Backend:
         self.single_device = isinstance(self.strategy, SingleDeviceStrategy)
         self.plain = self.single_device and type(self.precision_plugin) is Precision
         self.model: nn.Module | None = None
+        self.sharded: Any = None
         self._launched = False
         # One process alone may be a job of SLURM, too; its strategy does not say so.
         environments = [plugin for plugin in others if isinstance(plugin, ClusterEnvironment)]
@@ -136,16 +138,28 @@ class Backend:
                 atexit.register(_leave_processes)
         return function(*args)
 
+    def forget_model(self, module: LightningModule) -> None:
+        """Begin with a module that nothing wraps, unless it lies in pieces from an earlier entry point."""
+        self.model = None
+        if self.sharded is not None and self.sharded.module is not module:
+            self.sharded = None
+
     def setup_module(self, module: LightningModule) -> nn.Module:
         """Move the module to the device and let the strategy wrap it."""
+        from lightning_fabric.strategies.fsdp import FSDPStrategy
+
         if self.layer_sync is not None and not self.single_device:
             module = self.layer_sync.apply(module)  # type: ignore[assignment]
         if self.single_device:
             if not self.plain:
                 module = self.precision_plugin.convert_module(module)
             self.model = self.fabric.to_device(module)
+        elif self.sharded is not None:
+            self.model = self.sharded  # in pieces already, from an earlier entry point
         elif any(parameter.requires_grad for parameter in module.parameters()):
             self.model = self.fabric.setup_module(module)
+            if isinstance(self.strategy, FSDPStrategy):
+                self.sharded = self.model
             module.fabric = None  # it marks modules that a loop of the user's own runs
         else:  # nothing to synchronise, and DDP refuses it
             self.model = self.fabric.to_device(module)

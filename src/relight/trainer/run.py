@@ -71,7 +71,7 @@ def enter(
     trainer._scope.hook = None
     trainer._validates = None
     trainer._ends_alone = False
-    trainer._backend.model = None
+    trainer._backend.forget_model(module)
     try:
         work = (trainer, fn, module, loaders, datamodule, ckpt_path, weights_only, provided)
         return _spawn(*work) if trainer._backend.spawns else trainer._backend.launch(_run_in_process, *work)
@@ -347,7 +347,7 @@ def _setup(trainer: Trainer, fn: TrainerFn) -> None:
     for module in trainer.lightning_module.modules():  # they are not moved yet, but `setup` may ask
         if isinstance(module, LightningModule):
             module._device = trainer._backend.device
-    for logger in trainer.loggers:
+    for logger in sorted(trainer.loggers, key=lambda each: not getattr(each, "begins_first", False)):
         if hasattr(logger, "experiment"):
             _ = logger.experiment  # loggers are lazy; from here on their files and versions are known
     trainer.strategy.barrier("pre_setup")
@@ -421,9 +421,10 @@ def _sanity_check(trainer: Trainer) -> None:
 
 def _teardown(trainer: Trainer) -> None:
     """Let go of devices, loaders and processes."""
-    trainer.strategy.teardown()
+    with suppress(NotImplementedError):  # sharding strategies have no `checkpoint_io` to tear down
+        trainer.strategy.teardown()
     trainer._backend.model = None
-    if trainer._backend.device.type != "cpu":
+    if trainer._backend.device.type != "cpu" and trainer._backend.sharded is None:
         trainer.lightning_module.cpu()
         for optimizer in trainer.optimizers:
             for state in optimizer.state.values():

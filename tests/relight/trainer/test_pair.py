@@ -105,6 +105,29 @@ def test_a_signal_to_one_ends_both(reports: list[dict[str, Any]]) -> None:
     assert reports[0]["ended"] == reports[1]["ended"] == ["SIGTERMException", 2]
 
 
+def test_weights_in_pieces(tmp_path: Path) -> None:
+    """FSDP equals DDP, its files are those of a run without it, and both go on from them."""
+    done = run(str(PAIR / "sharded.py"), str(tmp_path))
+    assert done.returncode == 0, done.stderr[-3000:]
+    files = {path.stem: torch.load(path, weights_only=True) for path in tmp_path.glob("*.ckpt")}
+    half, whole = files["half"], files["whole"]
+    assert {name: tuple(value.shape) for name, value in whole["state_dict"].items()} == {
+        "net.0.weight": (8, 4), "net.0.bias": (8,), "net.2.weight": (1, 8), "net.2.bias": (1,),
+    }  # fmt: skip
+    assert not torch.equal(half["state_dict"]["net.0.weight"], whole["state_dict"]["net.0.weight"])
+    for other in ("resumed", "ddp", "ddp_resumed"):
+        for name, value in files[other]["state_dict"].items():
+            torch.testing.assert_close(value, whole["state_dict"][name])
+        one, two = (file["optimizer_states"][0] for file in (files[other], whole))
+        assert one["param_groups"][0].keys() == two["param_groups"][0].keys()
+        assert one["param_groups"][0]["params"] == [0, 1, 2, 3]
+        for number, state in one["state"].items():
+            torch.testing.assert_close(state["exp_avg"], two["state"][number]["exp_avg"])
+    steps, validated = json.loads((tmp_path / "report.json").read_text())
+    assert steps == [4, 8, 8, 8, 8]
+    assert validated[0] == pytest.approx(validated[1])
+
+
 @pytest.mark.parametrize(
     ("strategy", "rank", "error"),
     [("ddp", 1, "error"), ("ddp_fork", 0, "error"), ("ddp_fork", 1, "none")],
