@@ -107,6 +107,18 @@ def test_sharding_is_built_where_there_are_gpus(monkeypatch: pytest.MonkeyPatch)
     assert trainer.scaler is not None
 
 
+def test_checkpoints_in_an_unknown_format_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    def checkpoint_io(self: Any) -> Any:
+        raise NotImplementedError
+
+    trainer = relight.Trainer(**QUIET, accelerator="cpu", max_epochs=1)
+    monkeypatch.setattr(type(trainer.strategy), "checkpoint_io", property(checkpoint_io))
+    trainer.fit(Net(), loader())
+    assert trainer.global_step == 2
+    with pytest.raises(MisconfigurationException, match=r"SingleDeviceStrategy.*enable_checkpointing=False"):
+        trainer.save_checkpoint(tmp_path / "x.ckpt")
+
+
 # What is
 
 
