@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from trainer_upgrade import catalogue
+from trainer_upgrade.catalogue.consequences import GENERAL
+from trainer_upgrade.catalogue.consequences import consequence as consequence_of
 from trainer_upgrade.catalogue.entry import Entry, Target
 from trainer_upgrade.findings import Finding, Fix, Location
 from trainer_upgrade.project.index import Project
@@ -76,12 +78,23 @@ class Document:
         self.kind = kind
         self.project = project
         self.target: Target = project.target
+        if after_upgrade and kind in (Kind.CONFIG, Kind.SCRIPT) and self._stays():
+            self.target = Target.LIGHTNING
         self.source = source
         self.text = source.text
         self.lines = LineIndex(source.text)
         self.options = options
         self.fixing = fixing
         self.after_upgrade = after_upgrade
+
+    def _stays(self) -> bool:
+        """Whether the code has stayed on Lightning, so that what it reads has to stay there, too."""
+        from trainer_upgrade.documents.pins import needs_of
+
+        if self.project.target is Target.LIGHTNING:
+            return False
+        needs = needs_of(self.project, after=True)
+        return needs.lightning and not needs.imports("relight")
 
     @property
     def newline(self) -> str:
@@ -116,4 +129,6 @@ class Document:
             end=Location(*self.lines.place(max(end, start))),
             fix=fix if self.fixing else None,
             silent=silent,
+            consequence=(consequence_of(entry) if entry is not None else GENERAL) if silent else "",
+            removed_in=entry.removed_in if entry is not None else None,
         )

@@ -116,6 +116,7 @@ class DocumentEngine:
         kind = kind_of(path)
         assert kind is not None
         options = self.options.flags | ({"strict"} if self.options.strict else set())
+        options |= set() if after_upgrade else {"checking"}
         if not after_upgrade:
             options |= {"checking"}
         document = Document(
@@ -159,7 +160,7 @@ class DocumentEngine:
             return []
         pins = self.project.pins(document.path.parent)
         installed = self.project.target_version or (pins[0].installs if pins else NEWEST)
-        suppressions = Suppressions(document.text, document.lines)
+        suppressions = Suppressions(document.text, document.lines, noqa=self.options.noqa)
         kept = {
             (each.cell or 0, each.start, each.code, each.message): judged(each, installed)
             for each in found

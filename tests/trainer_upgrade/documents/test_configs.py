@@ -421,6 +421,30 @@ def test_a_file_that_cannot_be_parsed_is_one_finding(path: str, text: str) -> No
     assert findings(text.replace("pytorch_lightning", "trainer"), path) == []
 
 
+def test_options_and_pins_count_for_configurations_too(tmp_path: Any) -> None:
+    from trainer_upgrade.catalogue.entry import Target
+    from trainer_upgrade.engine import Engine, Options, PathCodes
+    from trainer_upgrade.project.index import Project
+
+    (tmp_path / "requirements.txt").write_text("pytorch-lightning==1.5.0\n")
+    path = tmp_path / "conf" / "a.yaml"
+    path.parent.mkdir()
+    path.write_text(
+        "trainer:\n  _target_: pytorch_lightning.Trainer\n  gpus: 1\n  checkpoint_callback: true\n"
+    )
+
+    def codes(**options: Any) -> list[tuple[str, str]]:
+        project = Project([path], Target.LIGHTNING, roots=[tmp_path])
+        (result,) = Engine(project, Options(**options)).check()
+        return [(each.code, str(each.severity)) for each in result.findings]
+
+    assert codes() == [("TRU101", "warning"), ("TRU117", "warning")]
+    assert codes(ignore=("TRU101",)) == [("TRU117", "warning")]
+    assert codes(per_file_ignores=(PathCodes(tmp_path, "conf/*", ("TRU1",)),)) == []
+    (tmp_path / "requirements.txt").write_text("pytorch-lightning==2.1.0\n")
+    assert {severity for _, severity in codes()} == {"error"}
+
+
 def test_comments_switch_findings_off() -> None:
     text = "trainer:\n  _target_: pytorch_lightning.Trainer\n  gpus: 1  # noqa: TRU101\n"
     assert findings(text) == []
@@ -487,3 +511,49 @@ def test_any_values_give_yaml_that_comes_to_rest(style: str, target: str) -> Non
         elif key != "ckpt_path":
             options = value.get("options") or {}
             assert value["max_epochs"] == 1, (key, options)
+
+
+def test_configurations_stay_on_lightning_with_the_code() -> None:
+    text = "trainer:\n  _target_: pytorch_lightning.Trainer\n  gpus: 1\n  gradient_clip_val: 0.5\n"
+    code = "import pytorch_lightning as pl\nfrom pytorch_lightning.strategies import FSDPStrategy\nFSDPStrategy()\n"
+    files = {"conf/config.yaml": text, "train.py": code}
+    after = testing.upgrade_files(files, target="relight")
+    stays = "pytorch_lightning" in after["train.py"] and "relight" not in after["train.py"]
+    assert ("pytorch_lightning.Trainer" in after["conf/config.yaml"]) == stays
+    assert "devices: 1" in after["conf/config.yaml"]
+
+
+def test_an_upgraded_configuration_builds_a_trainer() -> None:
+    pytest.importorskip("torch")
+    import importlib
+
+    text = """
+        trainer:
+          _target_: pytorch_lightning.Trainer
+          gpus: 0
+          checkpoint_callback: false
+          logger: false
+          weights_summary: null
+          progress_bar_refresh_rate: 3
+          gradient_clip_val: 0.5
+          max_steps: null
+          max_epochs: 2
+          early_stop_callback:
+            _target_: pytorch_lightning.callbacks.EarlyStopping
+            monitor: loss
+    """
+
+    def build(value: Any) -> Any:
+        if isinstance(value, list):
+            return [build(each) for each in value]
+        if not isinstance(value, dict) or "_target_" not in value:
+            return value
+        module, _, name = value["_target_"].rpartition(".")
+        arguments = {key: build(each) for key, each in value.items() if key != "_target_"}
+        return getattr(importlib.import_module(module), name)(**arguments)
+
+    new = upgrade(text, target="relight", unsafe=True)
+    trainer = build(yaml.safe_load(new)["trainer"])
+    assert trainer.max_epochs == 2
+    assert trainer.num_devices == 1
+    assert {type(each).__name__ for each in trainer.callbacks} >= {"TQDMProgressBar", "EarlyStopping"}

@@ -38,9 +38,8 @@ def test_a_dataclass_that_looks_like_one_is_told() -> None:
 def test_other_dataclasses_are_none_of_ours() -> None:
     few = "import pytorch_lightning as pl\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass A:\n    gpus: int = 1\n"
     check_noop(few, target="lightning")
-    check_noop(
-        few + "".join(f"    x{number}: int = 1\n" for number in range(9)) + "    precision: int = 16\n"
-    )
+    many = "".join(f"    x{number}: int = 1\n" for number in range(9))
+    check_noop(few + many + "    precision: int = 16\n", target="lightning")
     check_noop(
         CONF.replace("@dataclass\n", "").replace("from dataclasses import dataclass\n", ""),
         target="lightning",
