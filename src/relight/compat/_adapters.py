@@ -21,6 +21,7 @@ from relight.compat._binding import Binding, plan
 from relight.compat._dicts import is_structured, log_returned
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice, place_of
+from relight.compat._results import Result, log_result
 from relight.compat._signatures import CALLBACK, DATAMODULE, MODULE, Hook
 from relight.datamodule import LightningDataModule as CoreDataModule
 from relight.module import LightningModule as CoreModule
@@ -131,6 +132,18 @@ class _Structured(Adapter):
         if is_structured(output) and not owner.__dict__.get("_compat_has_logged"):
             log_returned(owner, output, epoch=False)
         return output
+
+
+class _Resulting(Adapter):
+    """A step that returns a ``TrainResult`` or ``EvalResult``, as up to 1.1."""
+
+    def __init__(self, name: str, given: Callable[..., Any] | None, function: Any) -> None:
+        super().__init__(name, given, ())
+        self.look_like(function)
+
+    def __call__(self, owner: Any, *args: Any, **kwargs: Any) -> Any:
+        output = self.original(owner)(*args, **kwargs)
+        return log_result(owner, output) if isinstance(output, Result) else output
 
 
 class _Combined(Adapter):
@@ -268,6 +281,8 @@ class Adapters:
             step, end = f"{stage}_step", f"{stage}_step_end"
             if stage == "training" and _returns_dicts(module):
                 self.place(module, _Structured(step, module.__dict__.get(step), _function(module, step)))
+            if _names_results(module, step):
+                self.place(module, _Resulting(step, module.__dict__.get(step), _function(module, step)))
             ended = getattr(module, end, None)
             if callable(ended) and is_overridden(end, module, _base(module)):
                 given = module.__dict__.get(step)
@@ -367,6 +382,12 @@ def _returns_dicts(module: CoreModule) -> bool:
         return False
     words = {word for const in _constants(code) for word in (const if isinstance(const, tuple) else (const,))}
     return bool({"log", "progress_bar"} & {word for word in words if isinstance(word, str)})
+
+
+def _names_results(module: CoreModule, step: str) -> bool:
+    """Return whether the source of a step says something about result objects."""
+    code = getattr(inspect.unwrap(_function(module, step)), "__code__", None)
+    return code is not None and bool({"TrainResult", "EvalResult"} & set(code.co_names))
 
 
 def _constants(code: types.CodeType) -> list[Any]:

@@ -59,6 +59,10 @@ def _device_ids(trainer: Any) -> list[int] | None:
     return list(trainer.device_ids) if _is_cuda(trainer) else None
 
 
+def _listed(loaders: Any) -> Any:
+    return loaders if loaders is None or isinstance(loaders, list) else [loaders]
+
+
 class LegacyAttributes:
     """Legacy attributes of a Trainer; a base of compat's."""
 
@@ -239,6 +243,21 @@ class LegacyAttributes:
         module = self.lightning_module  # type: ignore[attr-defined]
         standard = module.get_progress_bar_dict() if hasattr(module, "get_progress_bar_dict") else {}
         return {**standard, **self.progress_bar_metrics}  # type: ignore[attr-defined]
+
+    @property
+    def val_dataloaders(self) -> Any:
+        """The validation loaders in use: a list, as up to 1.9."""
+        return _listed(super().val_dataloaders)  # type: ignore[misc]
+
+    @property
+    def test_dataloaders(self) -> Any:
+        """The test loaders in use: a list, as up to 1.9."""
+        return _listed(super().test_dataloaders)  # type: ignore[misc]
+
+    @property
+    def predict_dataloaders(self) -> Any:
+        """The loaders to predict in use: a list, as up to 1.9."""
+        return _listed(super().predict_dataloaders)  # type: ignore[misc]
 
     def get_model(self) -> Any:
         """Left in 1.4: the module."""

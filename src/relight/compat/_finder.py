@@ -192,6 +192,16 @@ def _taken() -> Iterator[str]:
             yield name
 
 
+def _is_real(name: str) -> bool:
+    """Return whether a Lightning package of that name has been imported, and not just mentioned."""
+    module = sys.modules.get(name)
+    return (
+        module is not None
+        and getattr(module, "__file__", None) is not None
+        and hasattr(module, "__version__")
+    )
+
+
 def serve_own() -> None:
     """Serve the modules below ``relight.compat`` (done when it is imported)."""
     if _own not in sys.meta_path:
@@ -208,10 +218,22 @@ class _Installed(AbstractContextManager["_Installed"]):
 def install() -> _Installed:
     """Serve ``pytorch_lightning``, ``lightning.pytorch`` and ``lightning`` from compat.
 
-    Works also when the real packages are installed or were imported: their modules are put aside until
-    :func:`uninstall`. May be used as a context manager. A second call changes nothing.
+    Works also when the real packages are installed, but not once they are imported. May be used as a context
+    manager. A second call changes nothing.
+
+    Raises:
+        RuntimeError: A real Lightning is imported already. Whoever imported it holds its classes, which are
+            not those that compat would serve from then on: a model of the one in a Trainer of the other.
     """
     if _alias not in sys.meta_path:
+        real = [name for name in ("pytorch_lightning", "lightning", "lightning_lite") if _is_real(name)]
+        if real:
+            where = getattr(sys.modules[real[0]], "__file__", None)
+            raise RuntimeError(
+                f"`{real[0]}` is imported already (from {where}), so relight.compat cannot take its place:"
+                " call `relight.compat.install()` before the first import, or run the program with"
+                " `python -m relight.compat`"
+            )
         for name in _taken():
             _replaced[name] = sys.modules.pop(name)
         sys.meta_path.insert(0, _alias)

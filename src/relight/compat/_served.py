@@ -80,7 +80,29 @@ _BY_NAME: dict[str, str] = {
     },
     "pl_legacy_patch": f"{_HERE}._old_tools:no_patch",
     "SignalConnector": f"{_HERE}._private:SignalConnector",
+    "AMPType": f"{_HERE}._private:AMPType",
+    "_AMPType": f"{_HERE}._private:AMPType",
+    "DistributedType": f"{_HERE}._private:DistributedType",
+    "_StrategyType": f"{_HERE}._private:DistributedType",
+    "DeviceType": f"{_HERE}._private:DeviceType",
+    "_AcceleratorType": f"{_HERE}._private:DeviceType",
+    "_is_local_file_protocol": f"{_HERE}._private:is_local_file_protocol",
+    **{name: f"{_HERE}._results:{name}" for name in ("EvalResult", "TrainResult", "Result")},
+    **{
+        name: f"{_HERE}._demos:{name}"
+        for name in (
+            "BoringDataModule", "BoringModel", "DemoModel", "ManualOptimBoringModel", "RandomDataset",
+            "RandomDictDataset", "RandomIterableDataset",
+        )
+    },
     "_SignalConnector": f"{_HERE}._private:SignalConnector",
+}  # fmt: skip
+
+# What `pytorch_lightning.metrics` had and torchmetrics wants a task for today.
+_METRICS = {
+    "Accuracy", "AUROC", "AveragePrecision", "CohenKappa", "ConfusionMatrix", "F1", "FBeta",
+    "HammingDistance", "IoU", "MatthewsCorrcoef", "Precision", "PrecisionRecallCurve", "ROC", "Recall",
+    "Specificity", "StatScores",
 }  # fmt: skip
 
 #: Legacy path → compat's own object.
@@ -124,6 +146,8 @@ def find(path: str) -> str | None:
     name = path.rpartition(".")[2]
     if name in _BY_NAME:
         return _BY_NAME[name]
+    if name in _METRICS and path.startswith("pytorch_lightning.metrics."):
+        return f"{_HERE}._metrics:{name}"
     if _GREATER.fullmatch(name) or _AVAILABLE.fullmatch(name):
         return f"{_HERE}._small:{name}"
     return None

@@ -115,8 +115,9 @@ class Trainer(LegacyAttributes, CoreTrainer):
             settings.pop("detect_anomaly", None)  # done as it was: by looking at losses and parameters
         self._compat_construction_hook("on_init_start", constructor["callbacks"])
         super().__init__(**constructor, options={**settings, **options})
-        given_callbacks = {id(callback) for callback in constructor["callbacks"]}
-        self.callbacks = [c if id(c) in given_callbacks else _legacy_of(c) for c in self.callbacks]
+        written = given.get("callbacks")
+        own = {id(each) for each in (written if isinstance(written, (list, tuple)) else [written])}
+        self.callbacks = [each if id(each) in own else _legacy_of(each) for each in self.callbacks]
         self._compat_construction_hook("on_init_end", constructor["callbacks"])
 
     def _compat_refuse(self, translation: Translation) -> None:
