@@ -28,6 +28,14 @@ def is_stateful(thing: object) -> bool:
     return callable(getattr(thing, "state_dict", None)) and callable(getattr(thing, "load_state_dict", None))
 
 
+def _ends_within_state(loader: object) -> bool:
+    """Whether a loader that was given its state of an epoch's end would begin with that end.
+
+    torchdata's do: all of the next epoch follows from the random states and from sampler and dataset.
+    """
+    return any(cls.__module__.split(".")[0] == "torchdata" for cls in type(loader).__mro__)
+
+
 def _samplers(loader: Any) -> list[Any]:
     """Return the sampler, the batch sampler and the sampler in it, each once."""
     batches = getattr(loader, "batch_sampler", None)
@@ -172,7 +180,8 @@ class Journal:
         now: list[dict[str, Any]] = []
         for loader in self.combined.flattened:
             own = copy.deepcopy(loader.state_dict()) if is_stateful(loader) else None
-            now.append({"loader": own, "parts": [] if own is not None else _states(_parts(loader))})
+            parts = _states(_parts(loader)) if own is None or _ends_within_state(loader) else []
+            now.append({"loader": own, "parts": parts})
         return now
 
     def state_dict(self, fetched: int, ahead: bool, current: int) -> dict[str, Any]:
@@ -208,7 +217,7 @@ class Journal:
     def load_now(self, state: dict[str, Any]) -> None:
         """Give what has a state of its own that of when the file was saved."""
         for loader, now in zip(self.combined.flattened, state["now"], strict=False):
-            if now["loader"] is not None and is_stateful(loader):
+            if now["loader"] is not None and is_stateful(loader) and not _ends_within_state(loader):
                 loader.load_state_dict(now["loader"])
             for part, part_state in zip(_parts(loader), now["parts"], strict=False):
                 part.load_state_dict(part_state)

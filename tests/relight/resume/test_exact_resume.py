@@ -354,3 +354,19 @@ def test_two_processes(tmp_path: Path) -> None:
     assert first["draws"] != second["draws"]
     assert first["tried"] == 8
     assert first["wrong"] == second["wrong"] == {}
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("kind", ["shuffled", "stream"])
+def test_the_stateful_loader_of_torchdata(kind: str, workers: int, tmp_path: Path) -> None:
+    pytest.importorskip("torchdata")
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    def train() -> Any:
+        options = {"batch_size": 2, "num_workers": workers}
+        if kind == "stream":
+            return StatefulDataLoader(StatefulStream(10), **options)
+        return StatefulDataLoader(Rows(10), shuffle=True, **options)
+
+    hooks = ("on_train_batch_end", "on_train_epoch_end") if not workers else ("on_train_epoch_end",)
+    walk(World(tmp_path, train), *hooks)
