@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "relight" / "callbacks"))
 
+import averaging_scenarios as averaging  # noqa: E402
 import callback_scenarios as scenarios  # noqa: E402
 
 
@@ -25,7 +26,14 @@ def main() -> None:
     dialect = scenarios.Dialect("lightning.pytorch")
     with tempfile.TemporaryDirectory() as directory:
         # The real path: on some systems the temporary directory is a link.
-        recorded = scenarios.run_all(dialect, Path(directory).resolve())
+        base = Path(directory).resolve()
+        recorded = scenarios.run_all(dialect, base)
+
+        def fresh(name: str) -> str:
+            (base / name).mkdir()
+            return str(base / name)
+
+        recorded["averaging"] = averaging.run_averaging(dialect, fresh)
     text = json.dumps(recorded, indent=1, sort_keys=True)
     if tempfile.gettempdir() in text:
         raise SystemExit("a path of this machine got into the data")

@@ -15,12 +15,15 @@ from relight.callbacks.lambda_function import LambdaCallback
 from relight.callbacks.lr_monitor import LearningRateMonitor
 from relight.callbacks.model_checkpoint import ModelCheckpoint
 from relight.callbacks.model_summary import ModelSummary
+from relight.callbacks.on_exception_checkpoint import OnExceptionCheckpoint
 from relight.callbacks.prediction_writer import BasePredictionWriter
 from relight.callbacks.progress import ProgressBar, RichProgressBar, TQDMProgressBar
 from relight.callbacks.registry import register_callback, registered_callbacks, resolve_callback
 from relight.callbacks.rich_model_summary import RichModelSummary
+from relight.callbacks.stochastic_weight_avg import StochasticWeightAveraging
 from relight.callbacks.stopping import StoppingCondition, TrainAtLeast
 from relight.callbacks.timer import Timer
+from relight.callbacks.weight_averaging import EMAWeightAveraging, WeightAveraging
 
 __all__ = [
     "BackboneFinetuning",
@@ -29,19 +32,23 @@ __all__ = [
     "Callback",
     "Checkpoint",
     "DeviceStatsMonitor",
+    "EMAWeightAveraging",
     "EarlyStopping",
     "GradientAccumulationScheduler",
     "LambdaCallback",
     "LearningRateMonitor",
     "ModelCheckpoint",
     "ModelSummary",
+    "OnExceptionCheckpoint",
     "ProgressBar",
     "RichModelSummary",
     "RichProgressBar",
+    "StochasticWeightAveraging",
     "StoppingCondition",
     "TQDMProgressBar",
     "Timer",
     "TrainAtLeast",
+    "WeightAveraging",
     "register_callback",
     "registered_callbacks",
     "resolve_callback",
