@@ -56,7 +56,8 @@ class LightningCLI:
         save_config_callback: What saves the configuration beside the logs; ``None`` for nothing.
         save_config_kwargs: Arguments of that.
         trainer_class: The Trainer's class, or a function annotated to return one.
-        trainer_defaults: Other defaults of the Trainer; callbacks given here are always there.
+        trainer_defaults: Other defaults of the Trainer; callbacks given here (objects, or their classes and
+            arguments as in a file) are always there.
         seed_everything_default: The seed; True for ``$PL_GLOBAL_SEED``, else 0; False for none.
         parser_kwargs: Arguments of the parsers, by subcommand or for the main one.
         parser_class: Their class.
@@ -331,8 +332,11 @@ class LightningCLI:
                 " out."
             )
             return self.trainer_class(**config)
-        always = self.trainer_defaults.get("callbacks")
-        config["callbacks"] = [*_as_list(config["callbacks"]), *callbacks, *_as_list(always)]
+        always = [
+            instantiate_class((), each) if isinstance(each, dict) else each
+            for each in _as_list(self.trainer_defaults.get("callbacks"))
+        ]
+        config["callbacks"] = [*_as_list(config["callbacks"]), *callbacks, *always]
         if self.save_config_callback and not config.get("fast_dev_run", False):
             own = self.config.get(str(self.subcommand), self.config)
             parser = self._parser(self.subcommand)

@@ -24,6 +24,9 @@ class Logger(FabricLogger, ABC):
     :func:`rank_zero_experiment`.
     """
 
+    #: Whether the experiment has to begin before those of other loggers.
+    begins_first = False
+
     def after_save_checkpoint(self, checkpoint_callback: Checkpoint) -> None:
         """Called on rank 0 after a checkpoint was written, with a weak proxy of the callback that did."""
 

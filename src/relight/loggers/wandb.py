@@ -54,6 +54,7 @@ class WandbLogger(Logger):
     """
 
     LOGGER_JOIN_CHAR = "-"
+    begins_first = True  # it patches TensorBoard's writers, if it is to sync them (wandb #1782)
 
     def __init__(
         self,

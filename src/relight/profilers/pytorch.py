@@ -102,28 +102,31 @@ class PyTorchProfiler(Profiler):
         **profiler_kwargs: Any,
     ) -> None:
         super().__init__(dirpath=dirpath, filename=filename)
-        settings = dict(profiler_kwargs)
+        # Asked for by name here, the command line knows of them.
         if emit_nvtx and not torch.cuda.is_available():
             raise MisconfigurationException(
                 "`PyTorchProfiler(emit_nvtx=True)` needs CUDA, which is not there"
             )
         self._emit_nvtx = emit_nvtx
-        self._enabled = settings.pop("enabled", True)
+        self._enabled = profiler_kwargs.pop("enabled", True)
         self._export_to_chrome = export_to_chrome
-        self._flame_graph = settings.pop("export_to_flame_graph", False)
-        self._metric = settings.pop("metric", "self_cpu_time_total")
-        self._on_trace_ready = settings.pop("on_trace_ready", None)
-        self._default = "schedule" not in settings
-        given = settings.pop("schedule", None)
+        self._flame_graph = profiler_kwargs.pop("export_to_flame_graph", False)
+        self._metric = profiler_kwargs.pop("metric", "self_cpu_time_total")
+        self._on_trace_ready = profiler_kwargs.pop("on_trace_ready", None)
+        # Not so the schedule: the command line would give it, as None, which means to record everything.
+        names = set(profiler_kwargs)
+        self._default = "schedule" not in names
+        given = None if self._default else profiler_kwargs["schedule"]
+        profiler_kwargs = {name: profiler_kwargs[name] for name in names - {"schedule"}}
         _check_schedule(given)
         self._schedule: _Schedule | None = _Cycle(wait=1, warmup=1, active=3) if self._default else given
-        _check_names("profiler_kwargs", settings, torch.profiler.profile.__init__, TypeError)
-        settings["activities"] = settings.get("activities") or default_activities()
-        settings["with_stack"] = settings.get("with_stack", False) or self._flame_graph
-        self._settings = settings
-        self._group_by_input_shapes = group_by_input_shapes and settings.get("record_shapes", False)
+        _check_names("profiler_kwargs", profiler_kwargs, torch.profiler.profile.__init__, TypeError)
+        profiler_kwargs["activities"] = profiler_kwargs.get("activities") or default_activities()
+        profiler_kwargs["with_stack"] = profiler_kwargs.get("with_stack", False) or self._flame_graph
+        self._settings = profiler_kwargs
+        self._group_by_input_shapes = group_by_input_shapes and profiler_kwargs.get("record_shapes", False)
         self._row_limit = row_limit
-        on_cuda = ProfilerActivity.CUDA in settings["activities"]
+        on_cuda = ProfilerActivity.CUDA in profiler_kwargs["activities"]
         self._sort_by_key = sort_by_key or ("cuda_time_total" if on_cuda else "cpu_time_total")
         if self._sort_by_key not in self.AVAILABLE_SORT_KEYS:
             raise MisconfigurationException(

@@ -167,7 +167,11 @@ def log_hyperparameters(trainer: Trainer) -> None:
         different = [
             name
             for name in other
-            if hparams is not None and name in hparams and _differ(hparams[name], other[name])
+            # `_class_path` is the command line's note of the class.
+            if hparams is not None
+            and name in hparams
+            and name != "_class_path"
+            and _differ(hparams[name], other[name])
         ]
         if different:
             raise RuntimeError(

@@ -224,6 +224,8 @@ def test_trainer_defaults() -> None:
     assert cli.trainer.options == Options(limit_train_batches=1)
     assert timer in cli.trainer.callbacks
     assert build("--trainer.max_epochs=2", trainer_defaults=defaults).trainer.max_epochs == 2
+    written = {"class_path": "relight.callbacks.EarlyStopping", "init_args": {"monitor": "x"}}
+    assert build(trainer_defaults={"callbacks": written}).trainer.callbacks[0].monitor == "x"
     with pytest.raises(
         MisconfigurationException, match=r"`trainer_defaults`.*trainer\.options\.gradient_clip_val"
     ):
@@ -243,6 +245,19 @@ def test_what_the_trainer_takes_can_be_built() -> None:
     assert cli.trainer.profiler.filename == "perf"
     assert type(cli.trainer.strategy).__name__ == "SingleDeviceStrategy"
     assert cli.trainer.precision == "64-true"
+
+
+def test_profilers_take_arguments_of_torch() -> None:
+    profiler = build(
+        "--trainer.profiler=PyTorchProfiler", "--trainer.profiler.row_limit=7", "--trainer.profiler.with_stack=true",
+        "--trainer.profiler.record_shapes=true", "--trainer.profiler.dict_kwargs.with_flops=true",
+    ).trainer.profiler  # fmt: skip
+    assert profiler._row_limit == 7
+    assert profiler._default  # its own schedule, not none
+    assert profiler._schedule is not None
+    assert {name: profiler._settings[name] for name in ("with_stack", "record_shapes", "with_flops")} == {
+        "with_stack": True, "record_shapes": True, "with_flops": True,
+    }  # fmt: skip
 
 
 def test_callbacks_by_registered_name() -> None:
@@ -324,6 +339,16 @@ def test_nested_classes_come_back_from_a_checkpoint() -> None:
     assert torch.equal(again.layer.weight, cli.model.layer.weight)
     assert program.Net.load_from_checkpoint(path, rate=9.0).rate == 9.0
     assert program.Data.load_from_checkpoint(path).samples == 4
+
+
+def test_module_and_data_module_may_both_be_of_chosen_classes() -> None:
+    cli = run("fit", *CSV, "--trainer.max_epochs=1", "--model=cli_program.Wide", "--data=cli_program.Data",
+              model_class=None, datamodule_class=None)  # fmt: skip
+    logged = yaml.safe_load(Path(last(), "hparams.yaml").read_text())
+    assert "_class_path" not in logged
+    assert {"rate", "samples"} <= set(logged)
+    path = cli.trainer.checkpoint_callback.best_model_path
+    assert type(program.Net.load_from_checkpoint(path)) is program.Wide
 
 
 def test_a_subclass_comes_back_from_a_checkpoint() -> None:

@@ -427,6 +427,20 @@ def test_with_a_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in.init().log.assert_called_once_with({"a": 1, "trainer/global_step": 2})
 
 
+def test_wandb_begins_before_loggers_that_it_syncs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", mock.MagicMock())
+    begun: list[str] = []
+    for cls in (loggers.CSVLogger, loggers.WandbLogger):
+        monkeypatch.setattr(
+            cls, "experiment", property(lambda self: begun.append(type(self).__name__) or mock.MagicMock())
+        )
+    pair = [loggers.CSVLogger(tmp_path), loggers.WandbLogger(save_dir=tmp_path, sync_tensorboard=True)]
+    fit(pair, tmp_path, epochs=1)
+    first = begun.index("CSVLogger")
+    assert first > 0
+    assert set(begun[:first]) == {"WandbLogger"}
+
+
 def test_with_an_old_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "wandb", raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda module: object())
