@@ -59,6 +59,24 @@ def _device_ids(trainer: Any) -> list[int] | None:
     return list(trainer.device_ids) if _is_cuda(trainer) else None
 
 
+class TrainingLoader:
+    """What ``trainer.train_dataloader`` was: something around the loaders of the user, in ``loaders``."""
+
+    def __init__(self, loaders: Any) -> None:
+        self.loaders = loaders
+
+    def __len__(self) -> int:
+        return len(self.loaders)
+
+    def __iter__(self) -> Any:
+        return iter(self.loaders)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "loaders":
+            raise AttributeError(name)
+        return getattr(self.loaders, name)
+
+
 def _listed(loaders: Any) -> Any:
     return loaders if loaders is None or isinstance(loaders, list) else [loaders]
 
@@ -67,6 +85,7 @@ class LegacyAttributes:
     """Legacy attributes of a Trainer; a base of compat's."""
 
     _compat_assigned: dict[str, Any]
+    _compat_loader: Any = None
     _compat_given: dict[str, Any]
 
     # Where it runs
@@ -243,6 +262,16 @@ class LegacyAttributes:
         module = self.lightning_module  # type: ignore[attr-defined]
         standard = module.get_progress_bar_dict() if hasattr(module, "get_progress_bar_dict") else {}
         return {**standard, **self.progress_bar_metrics}  # type: ignore[attr-defined]
+
+    @property
+    def train_dataloader(self) -> Any:
+        """The training loader in use; what was given stands in ``.loaders``, as up to 1.9."""
+        given = super().train_dataloader  # type: ignore[misc]
+        if given is None or hasattr(given, "loaders"):
+            return given
+        if self._compat_loader is None or self._compat_loader.loaders is not given:
+            self._compat_loader = TrainingLoader(given)
+        return self._compat_loader
 
     @property
     def val_dataloaders(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from relight.callbacks import Callback as CoreCallback
 from relight.compat._inherit import stands_for
 
-__all__ = ["Callback"]
+__all__ = ["Callback", "DeadHooks"]
 
 
 class _Meta(ABCMeta):
@@ -25,10 +25,8 @@ class _Meta(ABCMeta):
         return super().__subclasscheck__(subclass)
 
 
-class Callback(CoreCallback, metaclass=_Meta):
-    """A callback written for Lightning 0.7 to 1.9 (or later); see :class:`relight.Callback`."""
-
-    # Hooks that left: empty, so that `super()` finds them.
+class DeadHooks:
+    """Hooks of callbacks that left: empty, so that ``super()`` finds them."""
 
     def on_init_start(self, trainer: Any) -> None:
         """Left in 1.8: called when the Trainer's constructor begins."""
@@ -62,6 +60,10 @@ class Callback(CoreCallback, metaclass=_Meta):
 
     def on_configure_sharded_model(self, trainer: Any, pl_module: Any) -> None:
         """Left in 1.8: called after ``setup``."""
+
+
+class Callback(DeadHooks, CoreCallback, metaclass=_Meta):
+    """A callback written for Lightning 0.7 to 1.9 (or later); see :class:`relight.Callback`."""
 
     # Hooks whose arguments changed: `super()` calls of any age arrive here.
 

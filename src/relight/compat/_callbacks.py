@@ -7,6 +7,7 @@ from typing import Any
 
 from relight import callbacks as core
 from relight.compat._binding import plan
+from relight.compat._callback import DeadHooks
 from relight.compat._facts import advice_for, code_for
 from relight.compat._notices import notice
 from relight.utilities.exceptions import MisconfigurationException
@@ -23,7 +24,7 @@ def _argument(owner: str, name: str, default: str) -> None:
     )
 
 
-class ModelCheckpoint(core.ModelCheckpoint):
+class ModelCheckpoint(DeadHooks, core.ModelCheckpoint):
     """See :class:`relight.callbacks.ModelCheckpoint`; takes the arguments of 0.7 to 1.6 as well.
 
     Args:
@@ -124,7 +125,7 @@ class ModelCheckpoint(core.ModelCheckpoint):
         self._save_function = value
 
 
-class EarlyStopping(core.EarlyStopping):
+class EarlyStopping(DeadHooks, core.EarlyStopping):
     """See :class:`relight.callbacks.EarlyStopping`; ``monitor`` may be left out and ``mode`` be "auto" as
     before 1.5."""
 
@@ -146,7 +147,7 @@ class EarlyStopping(core.EarlyStopping):
         super().__init__(monitor=monitor, **arguments)
 
 
-class BaseFinetuning(core.BaseFinetuning):
+class BaseFinetuning(DeadHooks, core.BaseFinetuning):
     """See :class:`relight.callbacks.BaseFinetuning`; ``finetune_function`` may take an optimizer's index."""
 
     def _finetune(self, module: Any, epoch: int, optimizer: Any, index: int) -> None:
@@ -165,7 +166,7 @@ class BackboneFinetuning(BaseFinetuning, core.BackboneFinetuning):
         super().finetune_function(pl_module, epoch, optimizer)
 
 
-class BasePredictionWriter(core.BasePredictionWriter):
+class BasePredictionWriter(DeadHooks, core.BasePredictionWriter):
     """See :class:`relight.callbacks.BasePredictionWriter`; up to 1.9 there was a list of predictions for each
     loader, also for a single one."""
 
@@ -176,7 +177,7 @@ class BasePredictionWriter(core.BasePredictionWriter):
             self.write_on_epoch_end(trainer, pl_module, loop._predictions, loop.epoch_batch_indices)
 
 
-class LearningRateMonitor(core.LearningRateMonitor):
+class LearningRateMonitor(DeadHooks, core.LearningRateMonitor):
     """See :class:`relight.callbacks.LearningRateMonitor`."""
 
     @property

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from relight import callbacks as core
+from relight.compat._callback import DeadHooks
 
 __all__ = ["ProgressBar", "RichProgressBar", "TQDMProgressBar"]
 
 _WINDOW = 20  # so many batches' losses are averaged
 
 if TYPE_CHECKING:
-    _Base = core.ProgressBar
+
+    class _Base(DeadHooks, core.ProgressBar):
+        pass
 else:
-    _Base = object
+    _Base = DeadHooks
 
 
 class _Legacy(_Base):

@@ -35,10 +35,6 @@ from trainer_upgrade.catalogue.translate import Translation
 
 __all__ = ["Trainer"]
 
-# What would change the numbers if it were only warned about: argument → what to do until relight has it.
-_NOT_YET = {
-    "stochastic_weight_avg": "average in a callback of your own with torch.optim.swa_utils, or drop the flag",
-}
 # DDP with another way to start processes: strategy → start method.
 _START_METHODS: dict[str, Literal["spawn", "fork"]] = {
     "ddp_spawn": "spawn",
@@ -91,7 +87,6 @@ class Trainer(LegacyAttributes, CoreTrainer):
             seen = {finding.argument: given[finding.argument]} if finding.argument in given else None
             notice(finding.code, f"Trainer.{finding.argument}", finding.message, values=seen)
         self._compat_translation = translation
-        self._compat_refuse(translation)
         self._compat_resume = translation.entry_points.get("fit", {}).get("ckpt_path")
         constructor = dict(translation.constructor)
         constructor["callbacks"] = self._compat_callbacks(constructor.get("callbacks"), given)
@@ -120,14 +115,6 @@ class Trainer(LegacyAttributes, CoreTrainer):
         self.callbacks = [each if id(each) in own else _legacy_of(each) for each in self.callbacks]
         self._compat_construction_hook("on_init_end", constructor["callbacks"])
 
-    def _compat_refuse(self, translation: Translation) -> None:
-        """Stop where going on would train in another way than the old release, or on other devices."""
-        for name, instead in _NOT_YET.items():
-            if translation.adapters.get(name):
-                entry = trainer_argument(name)
-                code = f"{entry.code} " if entry is not None else ""
-                raise MisconfigurationException(f"{code}relight cannot do `{name}` yet: {instead}")
-
     def _compat_callbacks(self, given: Any, arguments: Mapping[str, Any]) -> list[Any]:
         callbacks = list(given) if isinstance(given, (list, tuple)) else [given] if given is not None else []
         for reference in self._compat_translation.callbacks:
@@ -139,6 +126,10 @@ class Trainer(LegacyAttributes, CoreTrainer):
                     f"`{reference.argument}` asks for the callback {reference.name}, which relight lacks"
                 )
             callbacks.append(made(**reference.arguments))
+        if self._compat_translation.adapters.get("stochastic_weight_avg"):
+            from relight.compat._averaging import SwitchedOnAveraging
+
+            callbacks.append(SwitchedOnAveraging())
         return callbacks
 
     def _compat_construction_hook(self, name: str, callbacks: list[Any]) -> None:

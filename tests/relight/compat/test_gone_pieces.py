@@ -162,3 +162,41 @@ def test_install_refuses_once_the_real_package_is_imported(tmp_path: Path) -> No
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.startswith(f"`pytorch_lightning` is imported already (from {package}")
     assert "before the first import" in done.stdout
+
+
+def test_the_loader_in_use_has_what_was_given_as_loaders() -> None:
+    class Looks(pl.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 1)
+
+        def training_step(self, batch: Any, batch_idx: int) -> Any:
+            assert self.trainer.train_dataloader.loaders is given
+            assert self.trainer.train_dataloader.batch_size == 2
+            assert len(self.trainer.train_dataloader) == 2
+            return self.layer(batch).sum()
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    given = loader()
+    trainer = pl.Trainer(**QUIET)
+    trainer.fit(Looks(), given)
+    assert trainer.global_step == 2
+
+
+@pytest.mark.parametrize(
+    "base", ["ModelCheckpoint", "EarlyStopping", "LearningRateMonitor", "TQDMProgressBar", "ProgressBarBase"]
+)
+def test_super_finds_the_hooks_that_left_on_callbacks_of_ours_too(base: str) -> None:
+    parent: Any = getattr(pl.callbacks, base)
+    calls: list[str] = []
+
+    class Own(parent):  # type: ignore[misc]
+        def on_epoch_start(self, trainer: Any, pl_module: Any) -> None:
+            super().on_epoch_start(trainer, pl_module)
+            calls.append("start")
+
+    callback = Own("x") if base == "EarlyStopping" else Own()
+    callback.on_epoch_start(None, None)
+    assert calls == ["start"]

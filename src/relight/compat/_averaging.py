@@ -1,0 +1,32 @@
+"""``Trainer(stochastic_weight_avg=True)`` of 1.2 to 1.6."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relight.callbacks import StochasticWeightAveraging
+
+if TYPE_CHECKING:
+    from relight.module import LightningModule
+    from relight.trainer import Trainer
+
+__all__ = ["SwitchedOnAveraging"]
+
+
+class SwitchedOnAveraging(StochasticWeightAveraging):
+    """Averages with the learning rates that the optimizer has when averaging begins, as the flag did."""
+
+    def __init__(self) -> None:
+        super().__init__(swa_lrs=1.0)
+        self._own_rates = False
+
+    @property
+    def state_key(self) -> str:
+        """The name its state had in checkpoints."""
+        return StochasticWeightAveraging.__qualname__
+
+    def _begin(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not self._own_rates:
+            self._own_rates = True
+            self._swa_lrs = [float(group["lr"]) for group in trainer.optimizers[0].param_groups]
+        super()._begin(trainer, pl_module)
