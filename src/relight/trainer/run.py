@@ -293,7 +293,7 @@ def _verify(trainer: Trainer, fn: TrainerFn) -> None:
         if not module.automatic_optimization:
             _verify_manual(trainer)
     elif fn == TrainerFn.PREDICTING:
-        if not has("predict_step") and not has("forward"):
+        if not callable(module.predict_step) or not (has("predict_step") or has("forward")):
             raise MisconfigurationException("`predict` needs a `predict_step()` or a `forward()`")
     else:
         step = "test_step" if fn == TrainerFn.TESTING else "validation_step"

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader
 
 import relight
 from relight import Callback, Trainer
+from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import has_own, is_overridden
 
 QUIET: dict[str, Any] = {
@@ -70,6 +71,16 @@ def test_none_switches_a_step_or_a_loader_off(name: str) -> None:
     trainer.fit(module)
     assert trainer.global_step == 2
     assert "val" not in trainer.callback_metrics
+
+
+@pytest.mark.parametrize(
+    ("call", "name"), [("fit", "training_step"), ("validate", "validation_step"), ("predict", "predict_step")]
+)
+def test_what_an_entry_point_needs_cannot_be_switched_off(call: str, name: str) -> None:
+    module = Net()
+    setattr(module, name, None)
+    with pytest.raises(MisconfigurationException, match=name):
+        getattr(Trainer(**QUIET), call)(module, loader())
 
 
 def test_wrappers_around_empty_hooks_are_called() -> None:
