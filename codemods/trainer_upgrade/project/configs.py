@@ -22,6 +22,7 @@ __all__ = ["ConfigIndex", "ConfigUse", "Keys"]
 Keys = tuple[str, ...]
 
 _DEPTH = 12
+_WORDS = (b"rainer", b"instantiate", b"LightningCLI", b".fit(", b"add_argument")
 # What hands on what it gets.
 _WRAPPERS = frozenset(
     [
@@ -140,7 +141,7 @@ def read_code(project: Project) -> ConfigIndex:
     reader = _Reader(project, index)
     for module in project.relevant_modules():
         data = module.data
-        if any(word in data for word in (b"rainer", b"instantiate", b"LightningCLI", b".fit(", b"add_argument")):
+        if any(word in data for word in _WORDS):
             reader.read(FileContext(module, project, fixing=False))
     return index
 
