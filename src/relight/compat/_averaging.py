@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from relight.callbacks import StochasticWeightAveraging
+from relight.utilities.exceptions import MisconfigurationException
+from trainer_upgrade.catalogue import trainer_argument
 
 if TYPE_CHECKING:
     from relight.module import LightningModule
@@ -24,6 +26,17 @@ class SwitchedOnAveraging(StochasticWeightAveraging):
     def state_key(self) -> str:
         """The name its state had in checkpoints."""
         return StochasticWeightAveraging.__qualname__
+
+    def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        """Refuse what would end with other weights."""
+        super().on_fit_start(trainer, pl_module)
+        if self._has_batch_norm:
+            entry = trainer_argument("stochastic_weight_avg")
+            raise MisconfigurationException(
+                f"{entry.code if entry else ''} `stochastic_weight_avg=True` with batch normalization made"
+                " one more optimizer step while it renewed the statistics, which relight does not repeat: say"
+                " callbacks=[StochasticWeightAveraging(swa_lrs=...)] to average as Lightning 2.x does"
+            )
 
     def _begin(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not self._own_rates:

@@ -30,8 +30,7 @@ from relight.trainer import Trainer as CoreTrainer
 from relight.trainer.hooks import HOOK_ORDER, Order
 from relight.utilities.exceptions import MisconfigurationException
 from relight.utilities.overrides import is_overridden
-from trainer_upgrade.catalogue import Area, Target, trainer_argument, translate_trainer_arguments
-from trainer_upgrade.catalogue.translate import Translation
+from trainer_upgrade.catalogue import Area, Target, translate_trainer_arguments
 
 __all__ = ["Trainer"]
 

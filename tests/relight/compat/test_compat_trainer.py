@@ -448,11 +448,6 @@ def test_datamodule_takes_transforms_and_dims() -> None:
         assert (module.size(), module.size(1)) == ((1, 28, 28), 28)
 
 
-def test_averaging_that_is_not_there_is_refused_rather_than_left_out() -> None:
-    with pytest.raises(MisconfigurationException, match=r"TRU175.*stochastic_weight_avg"):
-        pl.Trainer(stochastic_weight_avg=True)
-
-
 def test_spawned_processes_look_for_unused_parameters_as_they_did() -> None:
     strategy = pl.Trainer(num_processes=2, **QUIET).strategy
     assert strategy._start_method == "spawn"
