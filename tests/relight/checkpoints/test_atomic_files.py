@@ -151,7 +151,7 @@ def test_a_directory_may_be_a_link(tmp_path: Path) -> None:
 def test_the_longest_name_is_written(tmp_path: Path) -> None:
     path = tmp_path / ("n" * 250 + ".ckpt")
     checkpoint.save_atomically({"a": 1}, path)
-    assert checkpoint.load(path)["a"] == 1
+    assert torch.load(path) == {"a": 1}
 
 
 @pytest.mark.parametrize("scheme", ["memory", "file"])
