@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -81,5 +82,12 @@ class Recording:
         self.profile.stop_trace()
         if not recorded:
             return None
-        ready(self.profile)
-        return self.profile.events()  # type: ignore[no-untyped-call]
+        # torch (2.13) crashes if Python collects garbage while it reads the results.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            ready(self.profile)
+            return self.profile.events()  # type: ignore[no-untyped-call]
+        finally:
+            if collects:
+                gc.enable()
