@@ -13,6 +13,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 import relight
+from relight.utilities.compile import from_compiled, to_uncompiled
 
 QUIET: dict[str, Any] = {
     "accelerator": "cpu",
@@ -145,6 +146,66 @@ def test_a_loop_on_fabric() -> None:
     with pytest.raises(AttributeError, match=r"self\.trainer\.max_epochs"):
         net.trainer.max_epochs
     net.print("nothing to fear")
+
+
+# Compiled
+
+
+@pytest.fixture
+def compiles() -> Any:
+    """Counts what was compiled; compiling for real would take seconds."""
+    torch._dynamo.reset()  # type: ignore[attr-defined]
+    graphs: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        graphs.append(graph)
+        return graph
+
+    return graphs, backend
+
+
+def test_a_compiled_module_trains_compiled(compiles: Any) -> None:
+    graphs, backend = compiles
+    relight.seed_everything(1, verbose=False)
+    plain = Net()
+    compiled = copy.deepcopy(plain)
+    for model in (plain, torch.compile(compiled, backend=backend)):
+        trainer = relight.Trainer(**QUIET, max_epochs=1)
+        trainer.fit(model, loader(), loader())  # type: ignore[arg-type]
+    assert graphs
+    assert trainer.lightning_module is compiled
+    assert torch.equal(plain.layer.weight, compiled.layer.weight)
+    assert compiled.training_step != Net.training_step.__get__(compiled)
+    count = len(graphs)
+    torch._dynamo.reset()  # type: ignore[attr-defined]
+    relight.Trainer(**QUIET).validate(compiled, loader(), verbose=False)
+    assert len(graphs) > count  # it stays compiled …
+    count = len(graphs)
+    torch._dynamo.reset()  # type: ignore[attr-defined]
+    relight.Trainer(**QUIET).validate(to_uncompiled(compiled), loader(), verbose=False)
+    assert len(graphs) == count  # … until it is asked not to be
+    assert "training_step" not in vars(compiled)
+
+
+def test_compiled_steps_are_those_that_are_there() -> None:
+    net = Net()
+    assert from_compiled(torch.compile(net, backend="eager")) is net
+    assert {"forward", "training_step", "validation_step"} <= set(vars(net))
+    assert not {"test_step", "predict_step"} & set(vars(net))
+    from_compiled(torch.compile(net, backend="eager"))  # again: not compiled twice over
+    assert to_uncompiled(net) is net
+    assert not {"forward", "training_step", "validation_step"} & set(vars(net))
+    assert to_uncompiled(torch.compile(net, backend="eager")) is net
+
+
+def test_what_is_no_compiled_module() -> None:
+    with pytest.raises(ValueError, match=r"torch\.compile"):
+        from_compiled(Net())
+    compiled = torch.compile(nn.Linear(1, 1), backend="eager")
+    with pytest.raises(TypeError, match="LightningModule"):
+        from_compiled(compiled)
+    with pytest.raises(TypeError, match="LightningModule"):
+        relight.Trainer(**QUIET).fit(compiled, loader())  # type: ignore[arg-type]
 
 
 # Exported
