@@ -100,6 +100,9 @@ def find_pins(
 ) -> tuple[Pin, ...]:
     """Return the pins of the nearest directory, from one upwards, that has any.
 
+    A directory whose requirements ask for relight and no longer for Lightning has gone over: what a lock file
+    still says, there or above, is old.
+
     Args:
         directory: Where a source file lies.
         stop: The last directory to look in; by default the repository's top.
@@ -111,6 +114,8 @@ def find_pins(
         found = seen.get(current)
         if found is None:
             found = seen[current] = _in_directory(current)
+        if all(pin.locked for pin in found) and _asks_for_relight(current):
+            return ()
         if found or current == stop or (stop is None and (current / ".git").exists()):
             return found
         if current.parent == current or (stop is None and current == Path.home()):
@@ -132,6 +137,19 @@ def _in_directory(directory: Path) -> tuple[Pin, ...]:
                 continue
             found += pins_in(path)
     return tuple(sorted(found, key=lambda pin: not pin.locked))
+
+
+_RELIGHT = re.compile(rb"""^[ \t"'\-\[]*relight(?:\[[\w, ]*\])?[ \t]*(?:[<>=~!;,"']|$)""", re.MULTILINE)
+
+
+def _asks_for_relight(directory: Path) -> bool:
+    for name in ("pyproject.toml", "requirements.txt", "setup.cfg", "environment.yml", "environment.yaml"):
+        try:
+            if _RELIGHT.search((directory / name).read_bytes()):
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def pins_in(path: Path) -> list[Pin]:

@@ -513,15 +513,23 @@ def exported(file: FileContext, name: str) -> bool:
     """Whether other files may import a local name from this one."""
     if file.module.is_package:
         return True
+    memo, key = file.project.memo, "imported-by-others"
+    if key not in memo:
+        memo[key] = _imported_by_others(file)
+    taken: dict[Path, set[str]] = memo[key]  # type: ignore[assignment]
+    return not taken.get(file.module.path, set()).isdisjoint({name, "*"})
+
+
+def _imported_by_others(file: FileContext) -> dict[Path, set[str]]:
+    """Return which names of each file other files of the project import."""
+    taken: dict[Path, set[str]] = {}
     for other in file.project.relevant_modules():
-        if other.path == file.module.path:
-            continue
         for node in other.scopes.nodes:
-            if isinstance(node, ast.ImportFrom) and any(each.name in (name, "*") for each in node.names):
+            if isinstance(node, ast.ImportFrom):
                 found = file.project.find_from(node.level, node.module, other)
-                if found is not None and found.path == file.module.path:
-                    return True
-    return False
+                if found is not None and found.path != other.path:
+                    taken.setdefault(found.path, set()).update(each.name for each in node.names)
+    return taken
 
 
 def _imports_lightning(statement: ast.stmt) -> bool:

@@ -123,3 +123,31 @@ def test_a_release_that_is_not_known_stands_for_itself() -> None:
 
     assert str(newest(SpecifierSet("==3.1.0"))) == "3.1.0"
     assert str(newest(SpecifierSet(">=1.5"))) == "2.6.6"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("requirements.txt", "torch\nrelight[train]>=0.1\n"),
+        ("requirements.txt", "relight\n"),
+        ("pyproject.toml", '[project]\nname = "x"\ndependencies = [\n    "relight[train]",\n]\n'),
+        ("environment.yml", "dependencies:\n  - pip:\n    - relight[train]\n"),
+    ],
+)
+def test_a_project_that_went_over_is_not_judged_by_an_old_lock_file(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / "poetry.lock").write_text(LOCK)
+    inner = tmp_path / "docs"
+    inner.mkdir()
+    assert find_pins(inner, tmp_path)
+    (inner / name).write_text(text)
+    assert find_pins(inner, tmp_path) == ()
+    (tmp_path / name).write_text(text)
+    assert find_pins(tmp_path, tmp_path) == ()
+
+
+def test_a_package_called_nearly_so_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "poetry.lock").write_text(LOCK)
+    (tmp_path / "requirements.txt").write_text("relight-tools==1\nmy-relight\n")
+    assert find_pins(tmp_path, tmp_path)
