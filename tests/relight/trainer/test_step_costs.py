@@ -150,7 +150,8 @@ def test_nothing_piles_up(manual: bool) -> None:
         tracemalloc.stop()
     # The lower of two later counts, as some objects come and go.
     assert min(counts.objects[600], counts.objects[1000]) - counts.objects[200] < 50
-    assert min(counts.bytes[600], counts.bytes[1000]) - counts.bytes[200] < 20_000
+    # 400 steps at least, so less than 100 bytes a step: fewer than one small tensor.
+    assert min(counts.bytes[600], counts.bytes[1000]) - counts.bytes[200] < 40_000
 
 
 def test_outputs_go_when_their_batch_is_over() -> None:
