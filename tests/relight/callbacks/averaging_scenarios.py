@@ -104,6 +104,15 @@ def _fit(dialect: Dialect, directory: str, make: Any, **options: Any) -> dict[st
 
 def run_averaging(dialect: Dialect, fresh: Any) -> dict[str, Any]:
     """Run all scenarios; ``fresh`` makes a directory for each."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # batch normalization adds up in another order with more
+    try:
+        return _run(dialect, fresh)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _run(dialect: Dialect, fresh: Any) -> dict[str, Any]:
     cb = dialect.callbacks
 
     class EverySecondEpoch(cb.WeightAveraging):  # type: ignore[misc,name-defined]
