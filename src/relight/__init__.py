@@ -16,7 +16,7 @@ if importlib.util.find_spec("torch") is None:  # the plain install is the tool o
     )
 
 if TYPE_CHECKING:
-    from relight import callbacks, cli, compat, loggers, plugins, profilers, utilities
+    from relight import callbacks, cli, compat, loggers, plugins, profilers, tuner, utilities
     from relight.callbacks import Callback
     from relight.datamodule import LightningDataModule
     from relight.module import LightningModule
@@ -37,7 +37,17 @@ _NAMES = {
     "TrainerFn": "relight.trainer.states",
     "TrainerStatus": "relight.trainer.states",
 }
-_SUBMODULES = ("callbacks", "cli", "compat", "loggers", "plugins", "profilers", "trainer", "utilities")
+_SUBMODULES = (
+    "callbacks",
+    "cli",
+    "compat",
+    "loggers",
+    "plugins",
+    "profilers",
+    "trainer",
+    "tuner",
+    "utilities",
+)
 
 __all__ = [
     "Callback",
@@ -55,6 +65,7 @@ __all__ = [
     "plugins",
     "profilers",
     "seed_everything",
+    "tuner",
     "utilities",
 ]
 

@@ -432,6 +432,20 @@ def restore_training_state(trainer: Trainer) -> None:
         resumed.restore_rest(trainer)
 
 
+def give_back(trainer: Trainer, saved: dict[str, Any]) -> None:
+    """Set module, data module, callbacks, optimizers and schedulers back to what was saved in this very run.
+
+    What else the run is about to load, and the loops, are left as they are.
+    """
+    pending, trainer._loaded_checkpoint = trainer._loaded_checkpoint, saved
+    try:
+        for part in (_restore_module, _restore_datamodule, _restore_callbacks):
+            part(trainer, saved)
+        restore_training_state(trainer)
+    finally:
+        trainer._loaded_checkpoint = pending
+
+
 def _to_device(optimizer: Any, device: torch.device) -> None:
     if device.type == "cpu":
         return

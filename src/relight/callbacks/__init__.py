@@ -5,6 +5,7 @@ The Trainer takes instances, or names of those whose defaults do: see :func:`res
 
 from __future__ import annotations
 
+from relight.callbacks.batch_size_finder import BatchSizeFinder
 from relight.callbacks.callback import Callback
 from relight.callbacks.checkpoint import Checkpoint
 from relight.callbacks.device_stats_monitor import DeviceStatsMonitor
@@ -12,6 +13,7 @@ from relight.callbacks.early_stopping import EarlyStopping
 from relight.callbacks.finetuning import BackboneFinetuning, BaseFinetuning
 from relight.callbacks.gradient_accumulation_scheduler import GradientAccumulationScheduler
 from relight.callbacks.lambda_function import LambdaCallback
+from relight.callbacks.lr_finder import LearningRateFinder
 from relight.callbacks.lr_monitor import LearningRateMonitor
 from relight.callbacks.model_checkpoint import ModelCheckpoint
 from relight.callbacks.model_summary import ModelSummary
@@ -29,6 +31,7 @@ __all__ = [
     "BackboneFinetuning",
     "BaseFinetuning",
     "BasePredictionWriter",
+    "BatchSizeFinder",
     "Callback",
     "Checkpoint",
     "DeviceStatsMonitor",
@@ -36,6 +39,7 @@ __all__ = [
     "EarlyStopping",
     "GradientAccumulationScheduler",
     "LambdaCallback",
+    "LearningRateFinder",
     "LearningRateMonitor",
     "ModelCheckpoint",
     "ModelSummary",

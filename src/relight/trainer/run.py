@@ -15,7 +15,7 @@ from relight.trainer import connect
 from relight.trainer.hooks import call_own_hook
 from relight.trainer.logging import tensors_to_scalars
 from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
-from relight.utilities.exceptions import InterruptedRun, MisconfigurationException, SIGTERMException
+from relight.utilities.exceptions import InterruptedRun, MisconfigurationException, RunEnded, SIGTERMException
 from relight.utilities.overrides import has_own, is_overridden, takes_parameter
 from relight.utilities.rank_zero import PossibleUserWarning, rank_zero_info, rank_zero_warn
 from relight.utilities.seed import isolate_rng, reset_seed
@@ -75,6 +75,12 @@ def enter(
     try:
         work = (trainer, fn, module, loaders, datamodule, ckpt_path, weights_only, provided)
         return _spawn(*work) if trainer._backend.spawns else trainer._backend.launch(_run_in_process, *work)
+    except RunEnded:
+        trainer._scope.hook = None
+        _call_teardown(trainer, fn)
+        _teardown(trainer)
+        trainer.state.status, trainer.state.stage = TrainerStatus.FINISHED, None
+        return None
     except KeyboardInterrupt as error:
         rank_zero_info("\nInterrupted by the user; shutting down …")
         if trainer._backend.spawns:  # the processes were interrupted, too, and told their own callbacks

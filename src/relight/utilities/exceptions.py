@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["CheckpointLoadError", "InterruptedRun", "MisconfigurationException", "SIGTERMException"]
+__all__ = [
+    "CheckpointLoadError",
+    "InterruptedRun",
+    "MisconfigurationException",
+    "RunEnded",
+    "SIGTERMException",
+]
 
 
 class MisconfigurationException(Exception):
     """The Trainer, the module or the data were set up in a way that cannot run."""
+
+
+class RunEnded(Exception):
+    """A hook has what it came for: the entry point returns in order, without the rest of the run."""
 
 
 class SIGTERMException(SystemExit):
