@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "relight" / "callbacks"))
 
 import averaging_scenarios as averaging  # noqa: E402
 import callback_scenarios as scenarios  # noqa: E402
+import pruning_scenarios as pruning  # noqa: E402
 
 
 def main() -> None:
@@ -34,6 +35,8 @@ def main() -> None:
             return str(base / name)
 
         recorded["averaging"] = averaging.run_averaging(dialect, fresh)
+        recorded["pruning"] = pruning.run_pruning(dialect, fresh)
+        recorded["throughput"] = pruning.run_throughput(dialect, fresh)
     text = json.dumps(recorded, indent=1, sort_keys=True)
     if tempfile.gettempdir() in text:
         raise SystemExit("a path of this machine got into the data")

@@ -20,10 +20,12 @@ from relight.callbacks.model_summary import ModelSummary
 from relight.callbacks.on_exception_checkpoint import OnExceptionCheckpoint
 from relight.callbacks.prediction_writer import BasePredictionWriter
 from relight.callbacks.progress import ProgressBar, RichProgressBar, TQDMProgressBar
+from relight.callbacks.pruning import ModelPruning
 from relight.callbacks.registry import register_callback, registered_callbacks, resolve_callback
 from relight.callbacks.rich_model_summary import RichModelSummary
 from relight.callbacks.stochastic_weight_avg import StochasticWeightAveraging
 from relight.callbacks.stopping import StoppingCondition, TrainAtLeast
+from relight.callbacks.throughput_monitor import ThroughputMonitor
 from relight.callbacks.timer import Timer
 from relight.callbacks.weight_averaging import EMAWeightAveraging, WeightAveraging
 
@@ -42,6 +44,7 @@ __all__ = [
     "LearningRateFinder",
     "LearningRateMonitor",
     "ModelCheckpoint",
+    "ModelPruning",
     "ModelSummary",
     "OnExceptionCheckpoint",
     "ProgressBar",
@@ -50,6 +53,7 @@ __all__ = [
     "StochasticWeightAveraging",
     "StoppingCondition",
     "TQDMProgressBar",
+    "ThroughputMonitor",
     "Timer",
     "TrainAtLeast",
     "WeightAveraging",
