@@ -76,7 +76,7 @@ def test_unchanged_on_real_1_9_5(tmp_path: Path, compat_numbers: dict[str, dict[
 def test_upgraded_on_real_2_6_6(tmp_path: Path, compat_numbers: dict[str, dict[str, str | int]]) -> None:
     project = copy_project(tmp_path / "upgraded")
     python = oracle("2_6_6")
-    demo.upgrade("-q", "--target", "lightning", project, expect=0)
+    demo.upgrade("-q", "--unsafe-fixes", "--target", "lightning", project, expect=0)
     demo.run_project([python, "train.py"], project, quiet=True)
     for run, numbers in compat_numbers.items():
         assert demo.metrics(project, run) == numbers
