@@ -79,6 +79,7 @@ class Search:
         kept = self._kept["_stopping_conditions"]  # limits stay limits; they count by the Trainer's progress
         trainer._stopping_conditions = [each for each in kept if isinstance(each, TrainAtLeast)]
         self._new_loop()
+        self._rewind()  # the Trainer counts by it from here on
         self._share_data()
         return self
 

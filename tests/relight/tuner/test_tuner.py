@@ -45,6 +45,13 @@ def test_searches_in_runs(name: str, tmp_path: Path) -> None:
     assert plain(getattr(scenarios, name)(DIALECT, str(tmp_path))) == GOLDEN[name]
 
 
+def test_a_search_in_a_later_epoch_finds_something(tmp_path: Path) -> None:
+    found = scenarios.lr_at_epochs(DIALECT, str(tmp_path), (2,))
+    (search,) = found["found"]
+    assert len(search["lr"]) == len(search["loss"]) > 2
+    assert found["step"] == 60
+
+
 def test_fast_dev_run_searches_nothing(tmp_path: Path) -> None:
     model = scenarios.make_model(DIALECT)
     tuner = Tuner(DIALECT.trainer(str(tmp_path), fast_dev_run=True))
