@@ -22,6 +22,7 @@ _OBJECTS: dict[str, str] = {
         "BackboneFinetuning",
         "BaseFinetuning",
         "BasePredictionWriter",
+        "BatchSizeFinder",
         "Callback",
         "Checkpoint",
         "DeviceStatsMonitor",
@@ -29,6 +30,7 @@ _OBJECTS: dict[str, str] = {
         "EarlyStopping",
         "GradientAccumulationScheduler",
         "LambdaCallback",
+        "LearningRateFinder",
         "LearningRateMonitor",
         "ModelCheckpoint",
         "ModelPruning",
@@ -44,6 +46,7 @@ _OBJECTS: dict[str, str] = {
         "WeightAveraging",
     ),
     **_same("callbacks.finetuning.", "multiplicative"),
+    "lightning.pytorch.tuner.Tuner": "relight.tuner.Tuner",
     **_same("callbacks.prediction_writer.", "WriteInterval"),
     # Where the abstract base is, whatever release the name is read for.
     "lightning.pytorch.callbacks.progress.progress_bar.ProgressBar": "relight.callbacks.ProgressBar",
@@ -114,15 +117,17 @@ _OBJECTS: dict[str, str] = {
 
 _MODULES: dict[str, str] = {
     "lightning.pytorch": "relight",
-    **_same("", "callbacks", "cli", "loggers", "plugins", "profilers", "trainer", "utilities"),
+    **_same("", "callbacks", "cli", "loggers", "plugins", "profilers", "trainer", "tuner", "utilities"),
     **_same(
         "callbacks.",
+        "batch_size_finder",
         "callback",
         "checkpoint",
         "device_stats_monitor",
         "early_stopping",
         "finetuning",
         "gradient_accumulation_scheduler",
+        "lr_finder",
         "lr_monitor",
         "model_checkpoint",
         "model_summary",
