@@ -214,7 +214,7 @@ _ENTRY_POINTS = (
         "auto_lr_find",
         "`auto_lr_find` left in 2.0: call Tuner(trainer).lr_find(model), or add the callback LearningRateFinder()",
         removed="2.0",
-        relight=none(),
+        relight=custom("Tuner(trainer).lr_find(model)", "relight.tuner.Tuner.lr_find", "attr_name"),
         lightning=custom(
             "Tuner(trainer).lr_find(model)", "lightning.pytorch.tuner.Tuner.lr_find", "attr_name"
         ),
@@ -226,7 +226,9 @@ _ENTRY_POINTS = (
         "`auto_scale_batch_size` left in 2.0: call Tuner(trainer).scale_batch_size(model, mode=…), or add the callback "
         "BatchSizeFinder(mode=…)",
         removed="2.0",
-        relight=none(),
+        relight=custom(
+            "Tuner(trainer).scale_batch_size(model, mode=…)", "relight.tuner.Tuner.scale_batch_size", "mode"
+        ),
         lightning=custom(
             "Tuner(trainer).scale_batch_size(model, mode=…)",
             "lightning.pytorch.tuner.Tuner.scale_batch_size",

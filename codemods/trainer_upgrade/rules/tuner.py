@@ -6,7 +6,7 @@ Before::
     trainer.tune(model, datamodule=dm, lr_find_kwargs={"num_training": 50})
     finder = trainer.tuner.lr_find(model)
 
-After (Lightning; relight has no tuner, so there it is reported)::
+After (on relight the Tuner comes from ``relight.tuner``)::
 
     trainer = pl.Trainer()
     tuner = Tuner(trainer)
@@ -93,8 +93,6 @@ class TunerRule:
     def _written_out(
         self, found: TrainerCall, flags: list[Given], tune: ast.Call, file: FileContext
     ) -> Fix | None:
-        if found.target is Target.RELIGHT:
-            return None
         made = self._statements(tune, {each.name: each for each in flags}, file, found.target)
         if made is None:
             return None
@@ -189,8 +187,9 @@ class TunerRule:
         if entry is None:
             return
         fix = None
-        if file.target is Target.LIGHTNING:
-            written, requests = spelled(_TUNER, node, file, Target.LIGHTNING)
+        target = _target_of_trainers(file)
+        if target is not None:
+            written, requests = spelled(_TUNER, node, file, target)
             editor = CallEditor(file, node)
             for old, new in _RENAMES.items():
                 item = editor.get(old)
@@ -210,6 +209,15 @@ class TunerRule:
                 requests,
             )
         yield file.finding(entry, node, fix=fix)
+
+
+def _target_of_trainers(file: FileContext) -> Target | None:
+    """Return where the file's Trainers go; ``None`` if not all to the same place."""
+    if file.target is Target.LIGHTNING:
+        return Target.LIGHTNING
+    calls = (trainer_call(node, file) for node in file.nodes if isinstance(node, ast.Call))
+    targets = {found.target for found in calls if found is not None} or {file.target}
+    return targets.pop() if len(targets) == 1 else None
 
 
 def _is_on(given: Given) -> bool:

@@ -119,9 +119,21 @@ def test_reported_and_left(source: str, target: str, codes: list[str]) -> None:
     testing.check_noop(HEAD + source + "\n", target=target, codes=codes)
 
 
-def test_relight_has_no_tuner() -> None:
-    found = testing.findings("import relight as pl\n\nt = pl.Trainer()\nt.tuner.lr_find(None)\n")
-    assert [(each.code, each.fix) for each in found] == [("TRU413", None)]
+def test_the_tuner_on_relight() -> None:
+    before = (
+        "from pytorch_lightning import Trainer\n\n\ndef f(m, dm):\n"
+        '    t = Trainer(auto_scale_batch_size="binsearch", auto_lr_find=True)\n'
+        "    t.tune(m, datamodule=dm)\n    t.fit(m, datamodule=dm)\n\n\n"
+        "def g(m):\n    t = Trainer()\n    return t.tuner.lr_find(m)\n"
+    )
+    after = (
+        "from relight import Trainer\nfrom relight.tuner import Tuner\n\n\ndef f(m, dm):\n"
+        "    t = Trainer()\n    tuner = Tuner(t)\n"
+        '    tuner.scale_batch_size(m, datamodule=dm, mode="binsearch")\n'
+        "    tuner.lr_find(m, datamodule=dm)\n    t.fit(m, datamodule=dm)\n\n\n"
+        "def g(m):\n    t = Trainer()\n    return Tuner(t).lr_find(m, update_attr=False)\n"
+    )
+    testing.check(before, after, target="relight", unsafe=True)
 
 
 UNTOUCHED = [
