@@ -378,7 +378,8 @@ class Trainer(LegacyAttributes, CoreTrainer):
         if not self._compat_translation.tuner:
             return {}
         raise MisconfigurationException(
-            "`trainer.tune` needs a tuner, which this release of relight does not have yet"
+            "`trainer.tune` does not run under compat, as searches have other numbers since 2.0: call"
+            " `relight.tuner.Tuner(trainer).lr_find(model)`, or `.scale_batch_size(model)`"
         )
 
     # Command lines
