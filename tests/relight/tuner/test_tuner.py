@@ -129,3 +129,22 @@ def test_plot(tmp_path: Path) -> None:
     (axes,) = figure.axes
     assert axes.get_xscale() == "log"
     assert len(axes.lines) == 2
+
+
+def test_data_modules_without_a_validation_loader_and_prediction(tmp_path: Path) -> None:
+    model = scenarios.make_model(DIALECT)
+    model.predict_step = lambda batch, batch_idx: model.net(batch[0])
+
+    class Data(DIALECT.pl.LightningDataModule):  # type: ignore[misc]
+        batch_size = 2
+
+        def train_dataloader(self) -> Any:
+            return torch.utils.data.DataLoader(model._data(), self.batch_size)
+
+        predict_dataloader = train_dataloader
+
+    data, trainer = Data(), DIALECT.trainer(str(tmp_path), max_epochs=1)
+    assert Tuner(trainer).scale_batch_size(model, datamodule=data, max_trials=4) == data.batch_size == 16
+    found = Tuner(trainer).scale_batch_size(model, datamodule=data, method="predict", max_trials=3)
+    assert found == data.batch_size == 8
+    assert len(trainer.predict(model, datamodule=data)) == 10
