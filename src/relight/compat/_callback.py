@@ -84,7 +84,9 @@ class Callback(DeadHooks, CoreCallback, metaclass=_Meta):
         """Nothing by default."""
 
     @stands_for(CoreCallback.on_train_epoch_end)
-    def on_train_epoch_end(self, trainer: Any, pl_module: Any, outputs: Any = None) -> None:
+    def on_train_epoch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any = None, unused: Any = None
+    ) -> None:
         """Nothing by default."""
 
     @stands_for(CoreCallback.on_predict_epoch_end)

@@ -94,7 +94,9 @@ class ModelCheckpoint(DeadHooks, core.ModelCheckpoint):
         # Up to 1.5 the step that is ending was not counted yet.
         return int(trainer.global_step) + (getattr(trainer, "_compat_step_shift", None) is not None)
 
-    def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+    def on_train_epoch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any = None, unused: Any = None
+    ) -> None:
         """Save at the end of an epoch; up to 1.5 under the number of its last step."""
         shift = getattr(trainer, "_compat_step_shift", None)
         if shift is None:
@@ -145,6 +147,12 @@ class EarlyStopping(DeadHooks, core.EarlyStopping):
         if mode is not None:
             arguments["mode"] = mode
         super().__init__(monitor=monitor, **arguments)
+
+    def on_train_epoch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any = None, unused: Any = None
+    ) -> None:
+        """Look at the metric."""
+        super().on_train_epoch_end(trainer, pl_module)
 
 
 class BaseFinetuning(DeadHooks, core.BaseFinetuning):

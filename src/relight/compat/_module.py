@@ -173,7 +173,7 @@ class LightningModule(CoreModule):
         """Nothing by default."""
 
     @stands_for(CoreModule.on_train_epoch_end)
-    def on_train_epoch_end(self, outputs: Any = None) -> None:
+    def on_train_epoch_end(self, outputs: Any = None, unused: Any = None) -> None:
         """Nothing by default."""
 
     @stands_for(CoreModule.on_predict_epoch_end)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from relight import callbacks as core
+from relight.callbacks.progress import RichProgressBarTheme
 from relight.compat._callback import DeadHooks
 
 __all__ = ["ProgressBar", "RichProgressBar", "TQDMProgressBar"]
@@ -91,6 +92,12 @@ class _Legacy(_Base):
                 trainer._compat_running_loss = sum(recent) / len(recent)
         super().on_train_batch_end(trainer, pl_module, outputs, *rest)
 
+    def on_train_epoch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any = None, unused: Any = None
+    ) -> None:
+        """Finish the bar; 1.3 and 1.4 passed the outputs, or nothing under their name."""
+        super().on_train_epoch_end(trainer, pl_module)
+
     def get_metrics(self, trainer: Any, pl_module: Any = None) -> dict[str, Any]:
         """Return what to show: the running loss, the version and what was logged with ``prog_bar=True``."""
         module = pl_module if pl_module is not None else trainer.lightning_module
@@ -107,4 +114,24 @@ class TQDMProgressBar(_Legacy, core.TQDMProgressBar):
 
 
 class RichProgressBar(_Legacy, core.RichProgressBar):
-    """See :class:`relight.callbacks.RichProgressBar`."""
+    """See :class:`relight.callbacks.RichProgressBar`; its rate was a number of batches, not of drawings."""
+
+    def __init__(
+        self,
+        refresh_rate: int = 1,
+        leave: bool = False,
+        theme: RichProgressBarTheme = RichProgressBarTheme(),  # noqa: B008  (as Lightning's signature)
+        console_kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(leave=leave, theme=theme, console_kwargs=console_kwargs)
+        self._compat_batches = refresh_rate
+
+    @property
+    def refresh_rate(self) -> int:
+        """What was given; bars are drawn twenty times a second at most, whatever the number of batches."""
+        return self._compat_batches
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether anything is shown."""
+        return self._enabled and self._compat_batches > 0
