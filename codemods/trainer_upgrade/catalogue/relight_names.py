@@ -48,6 +48,7 @@ _OBJECTS: dict[str, str] = {
     **_same("callbacks.finetuning.", "multiplicative"),
     "lightning.pytorch.tuner.Tuner": "relight.tuner.Tuner",
     **_same("callbacks.prediction_writer.", "WriteInterval"),
+    **_same("callbacks.progress.rich_progress.", "RichProgressBarTheme"),
     # Where the abstract base is, whatever release the name is read for.
     "lightning.pytorch.callbacks.progress.progress_bar.ProgressBar": "relight.callbacks.ProgressBar",
     **_same(

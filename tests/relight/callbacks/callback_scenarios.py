@@ -539,6 +539,17 @@ CLASSES = {
     "RichModelSummary": "callbacks",
     "TQDMProgressBar": "callbacks",
     "RichProgressBar": "callbacks",
+    "StochasticWeightAveraging": "callbacks",
+    "WeightAveraging": "callbacks",
+    "EMAWeightAveraging": "callbacks",
+    "OnExceptionCheckpoint": "callbacks",
+    "ModelPruning": "callbacks",
+    "ThroughputMonitor": "callbacks",
+    "LearningRateFinder": "callbacks",
+    "BatchSizeFinder": "callbacks",
+    "BaseFinetuning": "callbacks",
+    "BackboneFinetuning": "callbacks",
+    "BasePredictionWriter": "callbacks",
     "CSVLogger": "loggers",
     "TensorBoardLogger": "loggers",
     "SimpleProfiler": "profilers",
@@ -548,10 +559,11 @@ CLASSES = {
 
 def _parameters(function: Any) -> list[list[str]]:
     parameters = inspect.signature(function).parameters.values()
-    return [
-        [p.name, str(p.kind), "" if p.default is p.empty else str(getattr(p.default, "value", p.default))]
-        for p in parameters
-    ]
+    return [[p.name, str(p.kind), "" if p.default is p.empty else _default(p.default)] for p in parameters]
+
+
+def _default(value: Any) -> str:
+    return value.__name__ if inspect.isfunction(value) else str(getattr(value, "value", value))
 
 
 def run_signatures(dialect: Dialect) -> dict[str, Any]:
