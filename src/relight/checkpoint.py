@@ -100,7 +100,8 @@ def _plain_hparams(hparams: Any) -> dict[str, Any]:
     if is_omegaconf(hparams):
         from omegaconf import OmegaConf
 
-        return OmegaConf.to_container(hparams)  # type: ignore[no-any-return]
+        container: Any = OmegaConf.to_container(hparams)
+        return dict(container)
     return dict(hparams)
 
 
