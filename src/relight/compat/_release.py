@@ -5,7 +5,8 @@
 - before 1.8: ``trainer.logger`` of several loggers is a ``LoggerCollection``
 - before 1.6: ``trainer.global_step`` counts batches that stepped, and is raised only when a batch is over;
   ``trainer.current_epoch`` is the last epoch's index from ``on_train_end`` on; checkpoints are named
-  accordingly; outputs of a training epoch with several optimizers are lists of batches by optimizer
+  accordingly; outputs of a training epoch with several optimizers are lists of batches by optimizer;
+  ``trainer.logged_metrics`` holds plain numbers
 - before 1.5: losses in the outputs of a training epoch are not divided by the accumulation; ``validate`` and
   ``test`` load the best checkpoint by default; ``gpus="1"`` is the device with that number
 - always: the order of the Trainer's positional arguments, and ``__version__``

@@ -135,7 +135,7 @@ SMALL: dict[str, str] = {
 }
 
 # Switches that old code imports to ask what is installed.
-_GREATER = re.compile(r"_?TORCH_GREATER_EQUAL_(\d+)_(\d+)")
+_GREATER = re.compile(r"_?(TORCH|TORCHMETRICS|PYTHON)_GREATER_EQUAL_(\d+)_(\d+)(?:_\d+)?")
 _AVAILABLE = re.compile(r"_?([A-Z0-9]+(?:_[A-Z0-9]+)*)_AVAILABLE")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import importlib.util
 import io
 import os
 import random
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -217,11 +219,22 @@ _NOT_MODULES = {
 }
 
 
+def _have(what: str) -> tuple[int, int]:
+    """Return the release of a package (or of Python) that is here, (0, 0) for none."""
+    if what == "python":
+        return sys.version_info[0], sys.version_info[1]
+    try:
+        text = torch.__version__ if what == "torch" else importlib.metadata.version(what)
+    except importlib.metadata.PackageNotFoundError:
+        return 0, 0
+    major, minor = text.split("+")[0].split(".")[:2]
+    return int(major), int(minor)
+
+
 def __getattr__(name: str) -> Any:
-    greater = re.fullmatch(r"_?TORCH_GREATER_EQUAL_(\d+)_(\d+)", name)
+    greater = re.fullmatch(r"_?(TORCH|TORCHMETRICS|PYTHON)_GREATER_EQUAL_(\d+)_(\d+)(?:_\d+)?", name)
     if greater:
-        have = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
-        return have >= (int(greater[1]), int(greater[2]))
+        return _have(greater[1].lower()) >= (int(greater[2]), int(greater[3]))
     available = re.fullmatch(r"_?([A-Z0-9]+(?:_[A-Z0-9]+)*)_AVAILABLE", name)
     if available:
         return module_available(_NOT_MODULES.get(available[1], available[1].lower()))

@@ -296,6 +296,14 @@ class Trainer(LegacyAttributes, CoreTrainer):
         epoch = super().current_epoch
         return max(epoch - 1, 0) if self._compat_epoch_ended else epoch
 
+    @property
+    def logged_metrics(self) -> Any:
+        """What loggers were sent last; plain numbers up to 1.5."""
+        logged = super().logged_metrics
+        if self._compat_release < Version("1.6"):
+            return {key: value.item() if hasattr(value, "item") else value for key, value in logged.items()}
+        return logged
+
     def _compat_best(self, model: Any, ckpt_path: Any) -> Any:
         """Return the checkpoint that an evaluation starts from: up to 1.4 the best one was the default."""
         if ckpt_path is None and model is None and self._compat_release < Version("1.5"):
@@ -364,10 +372,33 @@ class Trainer(LegacyAttributes, CoreTrainer):
 
     # Tuning
 
+    @property
+    def tuner(self) -> Any:
+        """Left in 2.0: the searches."""
+        notice(
+            code_for(Area.TRAINER_ATTRIBUTE, "Trainer", "tuner", "TRU400"),
+            "Trainer.tuner",
+            advice_for(
+                Area.TRAINER_ATTRIBUTE, "Trainer", "tuner", "`trainer.tuner` left in 2.0: `Tuner(trainer)`"
+            ),
+        )
+        from relight.compat._tuner import LegacyTuner
+
+        return LegacyTuner(self)
+
     def tune(
-        self, model: Any, train_dataloaders: Any = None, val_dataloaders: Any = None, **options: Any
-    ) -> Any:
-        """Left in 2.0: run the tuner as ``auto_lr_find`` and ``auto_scale_batch_size`` say."""
+        self,
+        model: Any,
+        train_dataloaders: Any = None,
+        val_dataloaders: Any = None,
+        dataloaders: Any = None,
+        datamodule: Any = None,
+        scale_batch_size_kwargs: dict[str, Any] | None = None,
+        lr_find_kwargs: dict[str, Any] | None = None,
+        method: str = "fit",
+        train_dataloader: Any = None,
+    ) -> dict[str, Any]:
+        """Left in 2.0: run the searches that ``auto_scale_batch_size`` and ``auto_lr_find`` ask for."""
         notice(
             code_for(Area.TRAINER_ATTRIBUTE, "Trainer", "tune", "TRU400"),
             "Trainer.tune",
@@ -377,10 +408,11 @@ class Trainer(LegacyAttributes, CoreTrainer):
         )
         if not self._compat_translation.tuner:
             return {}
-        raise MisconfigurationException(
-            "`trainer.tune` does not run under compat, as searches have other numbers since 2.0: call"
-            " `relight.tuner.Tuner(trainer).lr_find(model)`, or `.scale_batch_size(model)`"
-        )
+        from relight.compat._tuner import tune
+
+        train = train_dataloader if train_dataloaders is None else train_dataloaders
+        data = (train, val_dataloaders, dataloaders, datamodule, method)
+        return tune(self, model, data, scale_batch_size_kwargs, lr_find_kwargs)
 
     # Command lines
 

@@ -200,3 +200,13 @@ def test_super_finds_the_hooks_that_left_on_callbacks_of_ours_too(base: str) -> 
     callback = Own("x") if base == "EarlyStopping" else Own()
     callback.on_epoch_start(None, None)
     assert calls == ["start"]
+
+
+def test_switches_tell_what_is_here() -> None:
+    from relight.compat.utilities import imports
+
+    assert imports._TORCH_GREATER_EQUAL_1_12 is True
+    assert imports._TORCH_GREATER_EQUAL_99_0 is False
+    assert imports._PYTHON_GREATER_EQUAL_3_8_0 is True
+    pytest.importorskip("torchmetrics")
+    assert imports._TORCHMETRICS_GREATER_EQUAL_0_11 is True
