@@ -80,7 +80,7 @@ class LegacyHooks(Hooks):
     def __init__(self, trainer: Any, outputs: EpochOutputs) -> None:
         super().__init__(trainer)
         self.outputs = outputs
-        self._fetcher: Any = None
+        self._fetcher: tuple[Any, Any] = (None, None)  # of which loop
 
     def _make(self, whose: str, name: str) -> Call | None:
         if whose == "all" and name in _EPOCH_ENDS:
@@ -189,9 +189,11 @@ class LegacyHooks(Hooks):
     def _epoch_started(self) -> None:
         self.outputs.epoch_started()
         # When loaders are reloaded, 2.x makes the iterators of the new ones twice, which draws two seeds.
-        fetcher, before = self.trainer.fit_loop.fetcher, self._fetcher
-        self._fetcher = fetcher
-        if before is not None and fetcher is not before:
+        # (Trials of the tuner have loops of their own, which begin with new loaders.)
+        loop, (of, before) = self.trainer.fit_loop, self._fetcher
+        fetcher = loop.fetcher
+        self._fetcher = loop, fetcher
+        if of is loop and before is not None and fetcher is not before:
             fetcher.start = lambda: fetcher.__dict__.pop("start")  # type: ignore[union-attr, method-assign]
 
     # Order

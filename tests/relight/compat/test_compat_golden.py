@@ -58,6 +58,7 @@ NOT_FOLLOWED: dict[str, dict[str, str]] = {
         "stopping_and_checkpoints": "what a file of 1.5 counts: one step and one epoch more",
         "test_and_loaders_of_module": "results of `test` hold what an epoch's end logged since 1.6",
         "test_epoch_end": "results of `test` hold what an epoch's end logged since 1.6",
+        "tuning": "1.5 counted the steps of a search otherwise, kept no random states, and ended when memory ran out",
     },
 }
 RELEASES: dict[str, dict[str, str]] = json.loads((GOLDEN / "releases.json").read_text())

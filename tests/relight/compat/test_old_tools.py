@@ -129,8 +129,8 @@ def test_attributes_of_a_trainer_lead_where_the_catalogue_says() -> None:
         assert trainer.val_percent_check == 1.0
     with pytest.raises(AttributeError, match=r"TRU490 .*delete the use"):
         trainer.run_training_epoch
-    with pytest.raises(AttributeError, match=r"TRU4.*Tuner"):
-        trainer.tuner
+    with pytest.warns(pl.LegacyWarning, match=r"TRU413 .*Tuner"):
+        assert trainer.tuner.trainer is trainer
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
         trainer.nope
     assert not hasattr(trainer, "_nope")
