@@ -32,6 +32,7 @@ class LayerTable:
             if name and (max_depth == -1 or name.count(".") < max_depth)
         }
         self._sizes: dict[str, tuple[Any, Any]] = {}
+        self.total_flops = 0  # of one forward pass with the example
         if getattr(module, "example_input_array", None) is not None:
             self._measure()
 
@@ -50,6 +51,17 @@ class LayerTable:
         """Size of the parameters in megabytes (10⁶ bytes)."""
         return sum(_numel(p) * p.element_size() for p in self.module.parameters()) / 1e6
 
+    @property
+    def total_training_modes(self) -> dict[str, int]:
+        """Number of layers in ``"train"`` and in ``"eval"`` mode."""
+        training = [layer.training for name, layer in self.module.named_modules() if name]
+        return {"train": sum(training), "eval": len(training) - sum(training)}
+
+    def columns(self) -> list[tuple[str, list[str]]]:
+        """Return titles and cells, column by column."""
+        head, *rows = self.rows()
+        return [(title, [row[i] for row in rows]) for i, title in enumerate(head)]
+
     def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield the head and then, for each layer, name, type, parameters, mode, and sizes if known."""
         sizes = ("In sizes", "Out sizes") if self._sizes else ()
@@ -67,22 +79,18 @@ class LayerTable:
 
     def __str__(self) -> str:
         """Return the table with totals below."""
-        total, trainable = self.total_parameters, self.trainable_parameters
-        training = [layer.training for name, layer in self.module.named_modules() if name]
-        totals = (
-            (human_count(trainable), "Trainable params"),
-            (human_count(total - trainable), "Non-trainable params"),
-            (human_count(total), "Total params"),
-            (f"{self.model_size:,.3f}", "Total estimated model params size (MB)"),
-            (str(sum(training)), "Modules in train mode"),
-            (str(len(training) - sum(training)), "Modules in eval mode"),
+        return table_text(
+            self.columns(),
+            self.total_parameters,
+            self.trainable_parameters,
+            self.model_size,
+            self.total_training_modes,
+            self.total_flops,
         )
-        lines = _align(list(self.rows()))
-        rule = "-" * max(map(len, lines))
-        body = [lines[0], rule, *lines[1:], rule]
-        return "\n".join([*body, *(f"{value:<10}{text}" for value, text in totals)])
 
     def _measure(self) -> None:
+        from torch.utils.flop_counter import FlopCounterMode  # takes its time to import
+
         handles, modes = [], {layer: layer.training for layer in self.module.modules()}
         for name, layer in self.layers.items():
 
@@ -94,18 +102,46 @@ class LayerTable:
         example = self.module.transfer_batch_to_device(example, self.module.device, dataloader_idx=0)
         try:
             self.module.eval()
-            with torch.no_grad(), torch.random.fork_rng():
+            counter = FlopCounterMode(display=False)
+            with torch.no_grad(), torch.random.fork_rng(), counter:
                 if isinstance(example, (list, tuple)):
                     self.module(*example)
                 elif isinstance(example, dict):
                     self.module(**example)
                 else:
                     self.module(example)
+            self.total_flops = counter.get_total_flops()
         finally:
             for layer, training in modes.items():
                 layer.training = training
             for handle in handles:
                 handle.remove()
+
+
+def table_text(
+    columns: Sequence[tuple[str, list[str]]],
+    total: int,
+    trainable: int,
+    megabytes: float,
+    modes: dict[str, int],
+    flops: int,
+) -> str:
+    """Return a table of layers with totals below."""
+    totals = [
+        (human_count(trainable), "Trainable params"),
+        (human_count(total - trainable), "Non-trainable params"),
+        (human_count(total), "Total params"),
+        (f"{megabytes:,.3f}", "Total estimated model params size (MB)"),
+        (str(modes["train"]), "Modules in train mode"),
+        (str(modes["eval"]), "Modules in eval mode"),
+    ]
+    if flops:
+        totals.append((human_count(flops), "Total Flops"))
+    rows = [[title for title, _ in columns], *zip(*(cells for _, cells in columns), strict=True)]
+    lines = _align(rows)
+    rule = "-" * max(map(len, lines))
+    body = [lines[0], rule, *lines[1:], rule]
+    return "\n".join([*body, *(f"{value:<10}{text}" for value, text in totals)])
 
 
 def human_count(number: int) -> str:

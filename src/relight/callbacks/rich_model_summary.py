@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relight.callbacks._layer_table import LayerTable, human_count
+from relight.callbacks._layer_table import human_count
 from relight.callbacks.model_summary import ModelSummary
 
 
@@ -17,21 +17,27 @@ class RichModelSummary(ModelSummary):
     """
 
     @staticmethod
-    def summarize(table: LayerTable, **summarize_kwargs: Any) -> None:
-        """Draw ``table``."""
+    def summarize(
+        summary_data: list[tuple[str, list[str]]],
+        total_parameters: int,
+        trainable_parameters: int,
+        model_size: float,
+        total_training_modes: dict[str, int],
+        total_flops: int,
+        **summarize_kwargs: Any,
+    ) -> None:
+        """Draw the table; arguments as for :meth:`ModelSummary.summarize`."""
         from rich import get_console
         from rich.table import Table
 
-        rows = table.rows()
         drawn = Table(header_style="bold", **summarize_kwargs)
-        for title in next(rows):
+        for title, _ in summary_data:
             drawn.add_column(title)
-        for row in rows:
+        for row in zip(*(cells for _, cells in summary_data), strict=True):
             drawn.add_row(*row)
         console = get_console()
         console.print(drawn)
-        total = table.total_parameters
         console.print(
-            f"Trainable params: {human_count(table.trainable_parameters)}, all: {human_count(total)},"
-            f" size: {table.model_size:,.3f} MB"
+            f"Trainable params: {human_count(trainable_parameters)}, all: {human_count(total_parameters)},"
+            f" size: {model_size:,.3f} MB"
         )

@@ -358,3 +358,43 @@ def test_model_summary_table() -> None:
         "7.0 B",
     ]
     assert [row[1] for row in LayerTable(net, 1).rows()][1:] == ["body", "head", "other params"]  # type: ignore[arg-type]
+
+
+def test_a_summary_shown_elsewhere() -> None:
+    """``summarize`` has the arguments of Lightning 2.6."""
+    import relight
+    from relight.callbacks import ModelSummary
+
+    seen: list[Any] = []
+
+    class Own(ModelSummary):
+        @staticmethod
+        def summarize(
+            summary_data: Any,
+            total_parameters: int,
+            trainable_parameters: int,
+            model_size: float,
+            total_training_modes: Any,
+            total_flops: int,
+            **summarize_kwargs: Any,
+        ) -> None:
+            seen.extend([dict(summary_data), total_parameters, trainable_parameters, model_size])
+            seen.extend([total_training_modes, total_flops, summarize_kwargs])
+
+    class Net(relight.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.two = torch.nn.Linear(2, 3), torch.nn.Linear(3, 1, bias=False).eval()
+            self.two.requires_grad_(False)
+            self.example_input_array = torch.ones(4, 2)
+
+        def forward(self, x: Any) -> Any:
+            return self.two(self.one(x))
+
+    trainer: Any = SimpleNamespace(is_global_zero=True)
+    Own(title="layers").on_fit_start(trainer, Net())
+    data, total, trainable, size, modes, flops, kwargs = seen
+    assert data["Name"] == ["one", "two"]
+    assert data["Out sizes"] == ["[4, 3]", "[4, 1]"]
+    assert (total, trainable, size) == (12, 9, 48e-6)
+    assert (modes, flops, kwargs) == ({"train": 1, "eval": 1}, 2 * 4 * (2 * 3 + 3), {"title": "layers"})
