@@ -35,8 +35,8 @@ class SwitchedOnAveraging(StochasticWeightAveraging):
             raise MisconfigurationException(
                 f"{entry.code if entry else ''} `stochastic_weight_avg=True` with batch normalization went on"
                 " stepping the optimizer, with its last gradients, while it renewed the statistics, which"
-                " relight does not repeat: say callbacks=[StochasticWeightAveraging(swa_lrs=...)] to average as"
-                " Lightning 2.x does"
+                " relight does not repeat: say callbacks=[StochasticWeightAveraging(swa_lrs=...)] to average"
+                " as Lightning 2.x does"
             )
 
     def _begin(self, trainer: Trainer, pl_module: LightningModule) -> None:
