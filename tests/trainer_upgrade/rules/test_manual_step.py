@@ -212,3 +212,12 @@ def test_truncated_backpropagation_keeps_what_the_step_says() -> None:
     """
     testing.check(before, after, target="lightning", unsafe=True)
     assert not testing.findings(after.replace("\n    ", "\n"), target="lightning")
+
+
+def test_the_fit_of_another_library_keeps_its_arguments() -> None:
+    source = (
+        HEAD
+        + BY_HAND.format(clip=CLIP)
+        + "\n\ndef run(forecaster):\n    forecaster.fit(Gan(), gradient_clip_val=0.5)\n"
+    )
+    testing.check_noop(source, target="lightning")

@@ -49,7 +49,10 @@ def told(call: ast.Call, module: Module, file: FileContext) -> bool:
     made = file.types.constructed(call, module)
     if made is not None:
         return made.label == "Trainer"
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "fit"
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "fit":
+        return False
+    owner = file.types.infer(call.func.value, module)
+    return owner is not None and owner.label == "Trainer"
 
 
 def options_of(call: ast.Call) -> list[tuple[ast.Constant, ast.expr]]:
