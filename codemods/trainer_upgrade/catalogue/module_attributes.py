@@ -79,14 +79,13 @@ _ATTRIBUTES = (
     missing(
         "TRU230",
         "grad_norm",
-        "`self.grad_norm(p)` left in 1.5: call grad_norm(self, norm_type=p) of the utilities",
+        "`self.grad_norm(p)` left in 1.5: call grad_norm(self, norm_type=p) of the utilities; its keys have a / before the parameter's name",
         deprecated="1.3",
         removed="1.5",
         relight=expression("grad_norm(self, norm_type=…)", "relight.utilities.grad_norm", "norm_type"),
         lightning=expression(
             "grad_norm(self, norm_type=…)", "lightning.pytorch.utilities.grad_norm", "norm_type"
         ),
-        how=SAFE,
     ),
     missing(
         "TRU232",

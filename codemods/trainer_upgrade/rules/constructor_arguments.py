@@ -45,7 +45,14 @@ _STRATEGIES = (
 # The class itself is gone or another: the import says so, once.
 _CLASS_GONE = ("TRU690", "TRU691", "TRU693")
 _ON_TRAINER = ("num_nodes", "sync_batchnorm")
-_SPLIT = ("filepath", "prefix", "output_filename")
+# Arguments that became two, by class.
+_SPLIT = {
+    "ModelCheckpoint": ("filepath", "prefix"),
+    "SimpleProfiler": ("output_filename",),
+    "AdvancedProfiler": ("output_filename",),
+    "PyTorchProfiler": ("output_filename",),
+    "BaseProfiler": ("output_filename",),
+}
 
 
 @rule("constructor-arguments")
@@ -76,7 +83,7 @@ class ConstructorArguments:
                 continue
             if entry.lightning.action == "rename":
                 yield from self._rename(node, keyword, entry, file)
-            elif keyword.arg in _SPLIT:
+            elif keyword.arg in _SPLIT.get(name, ()):
                 yield file.finding(entry, keyword, fix=self._split(node, name, file))
             elif keyword.arg in _ON_TRAINER and name in _STRATEGIES:
                 yield file.finding(entry, keyword, fix=self._on_trainer(node, keyword, file))
