@@ -38,6 +38,8 @@ MODULES: tuple[str, ...] = (
     "manual_optimization",
     "manual_trainer",
     "multiple_optimizers",
+    "other_members",
+    "plugin_signatures",
     "resume",
     "setup_pins",
     "stand_ins",
