@@ -21,7 +21,8 @@ examples:
   trainer-upgrade --check --report left.html .  a page to work from
   trainer-upgrade --check --baseline known.json .
                                                 the first time write what is known, then fail on new findings
-  trainer-upgrade --explain TRU101              what a code means
+  trainer-upgrade --explain TRU101              what a code means, with the code before and after
+  trainer-upgrade --explain gpus                the same by the old name, or by the error you got
 
 suppress a finding with `# noqa: TRU101` or `# trainer-upgrade: ignore[TRU101]` on the first or last line of
 its statement, in a whole file with `# trainer-upgrade: ignore-file[TRU101]`.
@@ -35,7 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="trainer-upgrade",
         usage="trainer-upgrade [--check | --diff | --fix-only] [options] PATH …\n"
-        "       trainer-upgrade --explain CODE | --show-settings | --version",
+        "       trainer-upgrade --explain CODE|NAME|ERROR | --show-settings | --version",
         description="Move a project from PyTorch Lightning 0.7-1.9 to relight, or to Lightning 2.x.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -50,7 +51,11 @@ def build_parser() -> argparse.ArgumentParser:
     mode.add_argument("--check", action="store_true", help="report only, change nothing")
     mode.add_argument("--diff", action="store_true", help="print what would change, change nothing")
     mode.add_argument("--fix-only", action="store_true", help="make fixes, do not report what is left")
-    mode.add_argument("--explain", metavar="CODE", help="explain a code and exit")
+    mode.add_argument(
+        "--explain",
+        metavar="CODE|NAME|ERROR",
+        help="explain a code, a legacy name (gpus) or an error message, and exit",
+    )
     mode.add_argument("--show-settings", action="store_true", help="print the settings in force and exit")
     parser.add_argument("--version", action="version", version=f"trainer-upgrade {__version__}")
 

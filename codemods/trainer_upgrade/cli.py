@@ -40,10 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         if given.explain:
-            from trainer_upgrade.codes import explain
+            from trainer_upgrade.pages.terminal import explain
 
-            for line in explain(given.explain):
-                print(line)
+            explain(given.explain, colour=_coloured(sys.stdout))
             return CLEAN
         return _run(given)
     except UsageError as error:

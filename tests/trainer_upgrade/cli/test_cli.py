@@ -141,8 +141,8 @@ def test_the_stdin_file_is_seen_among_its_neighbours(project: Path) -> None:
         ((), "give at least one file"),
         (("--select", "TRU999", "pkg"), "no code TRU999; did you mean TRU"),
         (("--ignore", "gpus", "pkg"), "did you mean TRU101?"),
-        (("--explain", "TRU10"), "no code TRU10"),
-        (("--explain", "gpus"), "did you mean TRU101?"),
+        (("--explain", "TRU10"), "no code or legacy name TRU10"),
+        (("--explain", "gpux"), "did you mean gpus?"),
         (("--target", "keras", "pkg"), "invalid choice"),
         (("--check", "--diff", "pkg"), "not allowed with"),
         (("gone",), "gone: no such file"),
@@ -176,8 +176,10 @@ def test_codes_are_chosen(project: Path, options: tuple[str, ...], code: int) ->
 def test_explain(project: Path) -> None:
     done = run("--explain", "TRU101", cwd=project)
     assert done.returncode == 0
-    assert "Trainer: gpus" in done.stdout
-    assert "removed in 2.0" in done.stdout
+    assert "Trainer(gpus=…)" in done.stdout
+    assert "| gone since | 2.0 |" in done.stdout
+    assert 'accelerator="gpu", devices=2' in done.stdout
+    assert run("--explain", "gpus", cwd=project).stdout.startswith(done.stdout)
     assert run("--explain", "tru001", cwd=project).returncode == 0
 
 
