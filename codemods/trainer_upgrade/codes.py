@@ -1,12 +1,12 @@
-"""Codes as people write them: which there are, what is meant by a wrong one."""
+"""Codes as people write them: which there are, what is meant by a wrong one, what one stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from trainer_upgrade.errors import UsageError
 
-__all__ = ["ALL", "OWN_CODES", "known_codes", "read_codes"]
+__all__ = ["ALL", "OWN_CODES", "explain", "known_codes", "read_codes"]
 
 ALL, SILENT = "ALL", "SILENT"
 # Codes of the tool itself, which no entry of the catalogue has.
@@ -54,3 +54,38 @@ def _meant(code: str, known: dict[str, str]) -> str:
     named = [each for each, names in known.items() if code.lower() in names.lower().split()]
     close = named or difflib.get_close_matches(code, known, n=1, cutoff=0.5)
     return f"; did you mean {close[0]}?" if close else "; codes look like TRU101"
+
+
+def explain(asked: str) -> Iterator[str]:
+    """Yield what the catalogue says of a code, line by line: what reports carry (a page needs the tool to run).
+
+    Raises:
+        UsageError: There is no such code.
+    """
+    from trainer_upgrade import catalogue
+    from trainer_upgrade.catalogue.consequences import consequence
+
+    code = asked.strip().upper()
+    if code in OWN_CODES:
+        yield from (code, f"  {OWN_CODES[code]}")
+        return
+    found = catalogue.by_code(code)
+    if not found:
+        raise UsageError(f"there is no code {asked}{_meant(code, known_codes())}")
+    yield code
+    for entry in found:
+        yield f"\n{entry.owner}: {entry.name}"
+        yield f"  {entry.advice}"
+        history = [f"deprecated in {entry.deprecated_in}"] if entry.deprecated_in else []
+        history += [f"removed in {entry.removed_in}"] if entry.removed_in else []
+        if history:
+            yield f"  {', '.join(history)}" + (f" ({entry.source})" if entry.source else "")
+        for title, new in (("relight", entry.relight), ("Lightning 2.x", entry.lightning)):
+            modern = new.text or new.name
+            if modern:
+                yield f"  on {title}: {modern}"
+        if entry.silent:
+            yield f"  silent: {consequence(entry)}"
+        elif entry.behaviour:
+            yield f"  old code on Lightning 2.6: {entry.behaviour}"
+        yield f"  the rewrite is {entry.applicability}"

@@ -106,7 +106,7 @@ def _by_name(asked: str) -> Iterator[str]:
 
 
 def owns(known: str, given: str) -> bool:
-    """Whether ``given`` (``pl.Trainer``, ``Trainer.fit``, ``trainer``) names the owner ``known`` of an entry."""
+    """Whether ``given`` (``pl.Trainer``, ``Trainer.fit``, ``trainer``) names an entry's owner ``known``."""
     known, given = known.lower(), given.lower()
     last = given.rpartition(".")[2]
     return given in (known, "self") or known.endswith(f".{given}") or last in (known, known.partition(".")[0])

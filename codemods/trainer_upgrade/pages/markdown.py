@@ -15,12 +15,13 @@ _TITLES = {Target.RELIGHT: "relight", Target.LIGHTNING: "Lightning 2.x"}
 _LANGUAGES = {".py": "python", ".yaml": "yaml", ".sh": "shell", ".md": "markdown", ".txt": "text"}
 _HOW = {
     "safe": "The fix is **safe**: it keeps behaviour, and `trainer-upgrade` makes it.",
-    "unsafe": "The fix is **unsafe**: only `--unsafe-fixes` make it, because it may change what the code does."
-    " Look at the diff.",
+    "unsafe": "The fix is **unsafe**: only `--unsafe-fixes` make it, because it may change what the code"
+    " does. Look at the diff.",
     "reported": "**Reported**: what to do is for a person to decide.",
     "kept": "Nothing to do: the code goes on working there.",
 }
-# Catalogues name their sources as they stand in fact tables; most readers want just the release.
+_ACTIONS = {"drop": "drop it", "keep": "as it is", "none": "nothing"}
+# How many of the names that share a code a page lists.
 _MANY = 12
 
 
@@ -51,11 +52,7 @@ def _facts(entry: Entry, alone: bool) -> Iterator[str]:
         yield f"| gone since | {entry.removed_in} |"
     for target in Target:
         new = entry.replacement(target)
-        modern = (
-            new.text
-            or new.name
-            or {"drop": "drop it", "keep": "as it is", "none": "nothing"}.get(new.action, "")
-        )
+        modern = new.text or new.name or _ACTIONS.get(new.action, "")
         if modern:
             yield f"| on {_TITLES[target]} | {_cell(modern)} |"
     if entry.silent:
@@ -110,8 +107,8 @@ def _suppress(page: RulePage) -> Iterator[str]:
         return
     yield from ("## Switch it off", "")
     yield f"`# noqa: {page.code}` or `# trainer-upgrade: ignore[{page.code}]` on the line;"
-    yield f'`# trainer-upgrade: ignore-file[{page.code}]` in a file; in the settings `ignore = ["{page.code}"]`, or'
-    yield f'`per-file-ignores = {{ "tests/*" = ["{page.code}"] }}`.'
+    yield f"`# trainer-upgrade: ignore-file[{page.code}]` in a file; in the settings,"
+    yield f'`ignore = ["{page.code}"]` or `per-file-ignores = {{ "tests/*" = ["{page.code}"] }}`.'
     yield ""
 
 

@@ -149,7 +149,7 @@ def _fixed(code: str, shown: Example, target: Target, result: Shown) -> Fixed:
 
 
 def _rules(code: str, shown: Example) -> tuple[RuleText, ...]:
-    found = {}
+    found: dict[str, RuleText] = {}
     for rule in rules_behind(shown, code):
         text = inspect.getdoc(sys.modules[rule.module]) or ""
         found.setdefault(rule.module, RuleText(rule.module.rpartition(".")[2].lstrip("_"), text))
