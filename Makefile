@@ -17,6 +17,7 @@ help:
 	@echo "make lint types    ruff; mypy"
 	@echo "make oracles       install real Lightning releases into $(ORACLES)/ to compare with"
 	@echo "make oracle-tests  the tests that compare with them"
+	@echo "make docs          build the docs site into site/"
 	@echo "make corpus        run trainer-upgrade over public packages, write docs/corpus.md"
 
 $(VENV)/.ready: pyproject.toml
@@ -53,6 +54,10 @@ oracle-tests: oracles
 
 corpus: $(VENV)/.ready
 	$(BIN)/python scripts/corpus.py
+
+docs: $(VENV)/.ready
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .corpus $(ORACLES) .mypy_cache .ruff_cache .pytest_cache build dist site

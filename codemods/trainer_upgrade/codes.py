@@ -57,7 +57,7 @@ def _meant(code: str, known: dict[str, str]) -> str:
 
 
 def explain(asked: str) -> Iterator[str]:
-    """Yield what the catalogue says of a code, line by line: what reports carry (a page needs the tool to run).
+    """Yield what the catalogue says of a code, line by line: what reports carry.
 
     Raises:
         UsageError: There is no such code.

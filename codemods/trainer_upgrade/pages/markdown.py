@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from trainer_upgrade.catalogue.consequences import consequence
 from trainer_upgrade.catalogue.entry import Entry, Target
+from trainer_upgrade.pages.error_text import error_text
 from trainer_upgrade.pages.page import Fixed, RulePage, name_of
 
 __all__ = ["render"]
@@ -58,7 +59,8 @@ def _facts(entry: Entry, alone: bool) -> Iterator[str]:
     if entry.silent:
         yield f"| old code on Lightning 2.x | **silent**: {_cell(consequence(entry))} |"
     elif entry.behaviour:
-        yield f"| old code on Lightning 2.x | {_cell(entry.behaviour)} |"
+        error = error_text(entry)
+        yield f"| old code on Lightning 2.x | {_cell(f'`{error}`' if error else entry.behaviour)} |"
     if alone:
         yield f"| the rewrite is | {entry.applicability} |"
     if entry.source:
