@@ -65,16 +65,17 @@ def _text(lines: Iterable[str]) -> str:
 
 def _index(summaries: dict[str, tuple[str, str, bool]]) -> Iterator[str]:
     yield from ("# All codes", "")
-    yield "Each page says what changed, what takes its place, and shows the code before and after as the tool makes it."
-    yield "In the terminal: `trainer-upgrade --explain CODE`, or a legacy name, or the error message you got. By name:"
-    yield "[names](names.md), [import paths](imports.md); by error: [errors](errors.md)."
+    yield "Each page says what changed and what takes its place, with the code before and after as the"
+    yield "tool makes it. In the terminal: `trainer-upgrade --explain` with a code, a name, or an error."
+    yield "By name: [names](names.md), [import paths](imports.md); by error: [errors](errors.md)."
     yield ""
     yield "🔇 marks what Lightning 2.x takes without an error, meaning something else."
     for family, title in _FAMILIES.items():
         yield from ("", f"## {title}", "", "| code | what | what to do |", "|---|---|---|")
         for code, (name, summary, silent) in summaries.items():
             if code.startswith(family):
-                yield f"| [{code}]({code}.md) | {_cell(_code(name))}{' 🔇' if silent else ''} | {_cell(summary)} |"
+                mark = " 🔇" if silent else ""
+                yield f"| [{code}]({code}.md) | {_cell(_code(name))}{mark} | {_cell(summary)} |"
 
 
 def _names() -> Iterator[str]:
@@ -99,7 +100,7 @@ def _imports() -> Iterator[str]:
 
 def _errors() -> Iterator[str]:
     yield from ("# Errors of old code on Lightning 2.x", "")
-    yield 'What you get when code for 1.x meets 2.x. `trainer-upgrade --explain "the message"` finds the page, too.'
+    yield 'What code for 1.x gets on 2.x. `trainer-upgrade --explain "the message"` finds the page, too.'
     yield ""
     yield from ("| error | code |", "|---|---|")
     errors: dict[str, set[str]] = {}
@@ -126,8 +127,8 @@ def _arguments() -> Iterator[str]:
 
 def _hooks() -> Iterator[str]:
     yield from ("# Every hook that changed", "")
-    yield "Hooks, methods and attributes of `LightningModule`, `LightningDataModule` and `Callback` that are gone or have"
-    yield "another signature. Those of today, with their order, are in [Hooks](../hooks.md)."
+    yield "Hooks, methods and attributes of modules, data modules and callbacks that are gone"
+    yield "or have another signature. Those of today, with their order, are in [Hooks](../hooks.md)."
     for area, title in (
         (Area.MODULE_HOOK, "LightningModule"),
         (Area.DATAMODULE_HOOK, "LightningDataModule"),
@@ -144,10 +145,9 @@ def _hooks() -> Iterator[str]:
 
 def _row(entry: Entry) -> str:
     news = " | ".join(_cell(_new(entry.replacement(target))) for target in Target)
-    return (
-        f"| `{_cell(entry.name)}`{' 🔇' if entry.silent else ''} | {entry.deprecated_in or ''} | {entry.removed_in or ''}"
-        f" | {news} | [{entry.code}](../rules/{entry.code}.md) |"
-    )
+    mark = " 🔇" if entry.silent else ""
+    when = f"{entry.deprecated_in or ''} | {entry.removed_in or ''}"
+    return f"| `{_cell(entry.name)}`{mark} | {when} | {news} | [{entry.code}](../rules/{entry.code}.md) |"
 
 
 def _new(replacement: Replacement) -> str:

@@ -24,7 +24,8 @@ def error_text(entry: Entry) -> str | None:
     if said == "AttributeError where it is used":
         return f"AttributeError: 'Net' object has no attribute '{name}'"
     if said.startswith("NotImplementedError when"):
-        return f"NotImplementedError: Support for `{name}` has been removed in v2.0.0. `Net` implements this method."
+        removed = f"Support for `{name}` has been removed in v2.0.0."
+        return f"NotImplementedError: {removed} `Net` implements this method."
     if said == "ImportError" and owner == "module":
         return f"ModuleNotFoundError: No module named '{name}'"
     if said == "ImportError":
