@@ -14,6 +14,7 @@ MODULES: tuple[str, ...] = (
     "argparse_helpers",
     "callback_order",
     "callback_state",
+    "changed_numbers",
     "constructor_arguments",
     "datamodule_arguments",
     "datamodule_init",
@@ -31,10 +32,13 @@ MODULES: tuple[str, ...] = (
     "import_uses",
     "imports",
     "inference_grad",
+    "iterator_steps",
     "load_on_instance",
     "loader_index",
+    "loaders_given",
     "log_arguments",
     "log_dicts",
+    "logged_dicts",
     "manual_optimization",
     "manual_trainer",
     "multiple_optimizers",
@@ -51,7 +55,9 @@ MODULES: tuple[str, ...] = (
     "trainer_dicts",
     "truncated_bptt",
     "tuner",
+    "unattached_trainer",
     "values",
+    "wrapped_parameters",
 )
 
 

@@ -57,8 +57,8 @@ class LoaderIndex:
 def _look(kind: str, function: Function, position: int, file: FileContext) -> Iterator[Finding]:
     parameters = positional(function)[1:]
     without = len(parameters) - len(function.args.defaults)
-    if len(parameters) <= position:
-        return
+    if len(parameters) <= position or parameters[0].arg == "dataloader_iter":
+        return  # what takes the iterator takes nothing else: see iterator_steps
     if position >= without or (len(parameters) > position + 1 and position + 1 < without):
         return
     parameter = parameters[position]
