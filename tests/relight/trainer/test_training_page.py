@@ -1,4 +1,4 @@
-"""The page on training: its examples run, its tables are those of the code."""
+"""The page on training: its tables are those of the code. Its examples run with all others (tests/docs)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,8 @@ import importlib.util
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
-    assert len(blocks) > 3
-    names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, "training.md", "exec"), names)
 
 
 def test_a_condition_of_ones_own_is_ten_lines() -> None:
