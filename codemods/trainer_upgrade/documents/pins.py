@@ -17,6 +17,7 @@ from packaging.version import Version
 
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue.entry import Area, Target
+from trainer_upgrade.project import guards
 from trainer_upgrade.project.index import Project
 from trainer_upgrade.project.relevance import imports
 
@@ -69,7 +70,10 @@ class Needs:
             for each in imports(data):
                 if each.level or not each.module:
                     continue
-                found.add(each.module.split(".")[0])
+                root = each.module.split(".")[0]
+                if root in ("pytorch_lightning", "lightning") and guards.behind_relight(module):
+                    continue
+                found.add(root)
                 if each.module.startswith("pytorch_lightning.metrics"):
                     metrics = True
         return frozenset(found), metrics, board

@@ -8,7 +8,7 @@ from trainer_upgrade.project.canonical import canonical
 from trainer_upgrade.project.module import Module
 from trainer_upgrade.project.names import Names
 
-__all__ = ["in_try_import", "in_type_checking", "version_guarded"]
+__all__ = ["behind_relight", "in_try_import", "in_type_checking", "version_guarded"]
 
 _IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception")
 _FLAG_DEPTH = 5
@@ -33,6 +33,36 @@ def in_try_import(node: ast.AST, module: Module) -> bool:
             return True
         current = parent
     return False
+
+
+def behind_relight(module: Module) -> bool:
+    """Whether all imports of Lightning in a file are fallbacks of imports of relight, never reached."""
+    if b"relight" not in module.data or b"except" not in module.data:
+        return False
+    legacy = False
+    for node in module.scopes.nodes:
+        if not any(root.startswith(("pytorch_lightning", "lightning")) for root in _imported(node)):
+            continue
+        legacy = True
+        current: ast.AST | None = node
+        while current is not None:
+            parent = module.scopes.parents.get(current)
+            if isinstance(current, ast.ExceptHandler) and isinstance(parent, ast.Try):
+                roots = [root for each in parent.body for root in _imported(each)]
+                if any(root.split(".")[0] == "relight" for root in roots):
+                    break
+            current = parent
+        if current is None:
+            return False
+    return legacy
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and not node.level and node.module:
+        return [node.module]
+    return []
 
 
 def in_type_checking(node: ast.AST, module: Module) -> bool:

@@ -297,6 +297,8 @@ class Imports:
         root = root_of(alias.name if isinstance(statement, ast.Import) else path)
         if root is None or (root in FABRIC_ROOTS and "lite" not in path):
             return
+        if self._never_run(statement):
+            return
         key = (id(scope), name)
         bound = groups.get(key)
         if bound is not None and bound.dotted != rerooted(path):
@@ -314,13 +316,43 @@ class Imports:
         current: ast.AST | None = statement
         while current is not None:
             parent = file.parent(current)
-            if isinstance(parent, ast.Try):
+            if isinstance(parent, ast.Try) and not self._goes(parent):
                 blocks = [parent.body, *(handler.body for handler in parent.handlers), parent.orelse]
                 with_import = sum(any(_imports_lightning(each) for each in block) for block in blocks)
                 if with_import > 1:
                     return True
             current = parent
         return False
+
+    def _never_run(self, statement: ast.stmt) -> bool:
+        """Whether an import is the fallback of one that goes to relight: it stays, and is never reached."""
+        current: ast.AST | None = statement
+        while current is not None:
+            parent = self.file.parent(current)
+            if isinstance(parent, ast.Try) and isinstance(current, ast.ExceptHandler) and self._goes(parent):
+                return True
+            current = parent
+        return False
+
+    def _goes(self, node: ast.Try) -> bool:
+        """Whether all imports of Lightning that a ``try`` begins with go to relight, or have gone there."""
+        if self.target is not Target.RELIGHT or not self.file.in_try_import(node.body[0]):
+            return False
+        paths = []
+        for each in (inner for statement in node.body for inner in ast.walk(statement)):
+            if isinstance(each, ast.Import):
+                paths += [alias.name for alias in each.names]
+            elif isinstance(each, ast.ImportFrom) and each.level == 0:
+                paths += [f"{each.module}.{alias.name}" for alias in each.names]
+        paths = [path for path in paths if root_of(path) is not None]
+        return bool(paths) and all(self._arrives(path) for path in paths)
+
+    def _arrives(self, path: str) -> bool:
+        root = root_of(path) or ""
+        if root.startswith("relight"):
+            return True
+        fact = self.fact(rerooted(path)) if root in LEGACY_ROOTS else None
+        return fact is not None and (fact.new is not None or removable(rerooted(path)))
 
     def _follow(self) -> None:
         file = self.file

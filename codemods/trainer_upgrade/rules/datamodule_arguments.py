@@ -29,6 +29,7 @@ After::
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from trainer_upgrade import catalogue
@@ -67,7 +68,8 @@ class DataModuleArguments:
             return
         if any("__init__" in each.methods for each in owner.ancestors()[1:]):
             return  # a base of the project takes them
-        given = dict(zip(_ATTRIBUTES, node.args, strict=False))
+        named = list(itertools.takewhile(lambda each: not isinstance(each, ast.Starred), node.args))
+        given = dict(zip(_ATTRIBUTES, named, strict=False))
         given.update({each.arg: each.value for each in node.keywords if each.arg in _ATTRIBUTES})
         if not given:
             return

@@ -8,13 +8,14 @@ Before::
 
 After::
 
-    first = trainer.val_dataloaders
+    first = CombinedLoader(trainer.val_dataloaders).flattened[0]
     data = trainer.train_dataloader.dataset
     same = trainer.train_dataloader
 
-With several loaders, in a list, the index stays right, so the fixes are unsafe. Where a hook of the class
-returns a list in plain sight there is nothing to do; ``len(trainer.val_dataloaders)`` and loops over it are
-reported, because with one loader they count its batches without an error.
+A ``CombinedLoader`` finds the loaders in whatever collection was given, so the index stays right with one
+loader and with several. Without it ``len(trainer.val_dataloaders)`` and loops over it count the batches of
+the one loader, without an error. Where a hook of the class returns a list in plain sight there is nothing to
+do. The wrapper around the loaders of training goes only as an unsafe fix: what is under it may be one's own.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import ast
 from collections.abc import Iterator
 
 from trainer_upgrade import catalogue
-from trainer_upgrade.catalogue.entry import Applicability, Area, Entry
+from trainer_upgrade.catalogue.entry import Applicability, Area, Entry, Target
 from trainer_upgrade.findings import Edit, Finding, Fix
 from trainer_upgrade.project.context import FileContext
+from trainer_upgrade.rules._imports import target_of
+from trainer_upgrade.rules._rewrite import spelled
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.reading import returns
 
@@ -81,11 +84,7 @@ def _wrapped(node: ast.Attribute, entry: Entry, file: FileContext) -> Iterator[F
 def _listed(node: ast.Attribute, entry: Entry, file: FileContext) -> Iterator[Finding]:
     outer = file.parent(node)
     if isinstance(outer, ast.Subscript) and outer.value is node and isinstance(outer.ctx, ast.Load):
-        fix = None
-        if isinstance(outer.slice, ast.Constant) and outer.slice.value == 0:
-            edit = Edit(file.span(node)[1], file.span(outer)[1], "")
-            fix = Fix(Applicability.UNSAFE, f"say {file.segment(node)}", (edit,))
-        yield file.finding(entry, outer, fix=fix, silent=False)
+        yield file.finding(entry, outer, fix=lambda: _as_list(node, file), silent=False)
         return
     counted = (
         isinstance(outer, ast.Call)
@@ -95,7 +94,16 @@ def _listed(node: ast.Attribute, entry: Entry, file: FileContext) -> Iterator[Fi
     )
     looped = isinstance(outer, (ast.For, ast.comprehension)) and outer.iter is node
     if counted or looped:
-        yield file.finding(entry, node, silent=True, consequence=_COUNTED)
+        yield file.finding(entry, node, fix=lambda: _as_list(node, file), silent=True, consequence=_COUNTED)
+
+
+def _as_list(node: ast.Attribute, file: FileContext) -> Fix:
+    """Give the list that 1.x had, whatever collection the loaders came in."""
+    target = target_of(node.value, file)
+    root = "relight" if target is Target.RELIGHT else "pytorch_lightning"
+    name, needed = spelled(f"{root}.utilities.CombinedLoader", node, file, target)
+    text = f"{name}({file.segment(node)}).flattened"
+    return Fix(Applicability.SAFE, f"say {text}", (file.edit(node, text),), needed)
 
 
 def _gives_a_list(node: ast.Attribute, file: FileContext) -> bool:

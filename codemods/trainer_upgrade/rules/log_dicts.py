@@ -160,7 +160,7 @@ def _names(value: ast.expr) -> tuple[str, ...] | None:
 
 def _calls(instance: str, given: dict[str, ast.expr], file: FileContext) -> list[str]:
     log, bar = given.get("log"), given.get("progress_bar")
-    if log is not None and bar is not None and ast.dump(log) == ast.dump(bar):
+    if log is not None and bar is not None and _same(log, bar, file):
         return _one(instance, log, ", prog_bar=True", file)
     if log is not None and bar is not None:
         one, two = _names(log), _names(bar)
@@ -180,6 +180,31 @@ def _calls(instance: str, given: dict[str, ast.expr], file: FileContext) -> list
     if bar is not None:
         lines += _one(instance, bar, ", prog_bar=True, logger=False", file)
     return lines
+
+
+def _same(log: ast.expr, bar: ast.expr, file: FileContext) -> bool:
+    """Whether two expressions are one dict: written alike, or one name given to the other."""
+    if ast.dump(log) == ast.dump(bar):
+        return True
+    function = file.enclosing_function(log)
+    if function is None or not isinstance(log, ast.Name) or not isinstance(bar, ast.Name):
+        return False
+    for one, other in ((log.id, bar.id), (bar.id, log.id)):
+        given = [
+            node
+            for node in inner_nodes(function)
+            if isinstance(node, ast.Name) and node.id == one and isinstance(node.ctx, ast.Store)
+        ]
+        if len(given) != 1:
+            continue
+        statement = file.parent(given[0])
+        if (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.value, ast.Name)
+            and statement.value.id == other
+        ):
+            return True
+    return False
 
 
 def _shares(name: ast.Name, keys: set[str], file: FileContext) -> bool:

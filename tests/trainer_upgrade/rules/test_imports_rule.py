@@ -222,10 +222,10 @@ STAYS = [
         id="one name of a statement has no twin",
     ),
     pytest.param(
-        "try:\n    import lightning.pytorch as pl\nexcept ImportError:\n    import pytorch_lightning as pl\n\n"
-        "class Net(pl.LightningModule): ...\n",
+        "try:\n    from pytorch_lightning.utilities.debugging import gone\nexcept ImportError:\n"
+        "    from pytorch_lightning.utilities import move_data_to_device as gone\n\ngone()\n",
         ["TRU334"],
-        id="two ways to Lightning: neither is one to relight",
+        id="two ways to Lightning, the first of which leads nowhere on relight",
     ),
     pytest.param(
         "import pytorch_lightning as pl\n\nif pl:\n    pl = None\n",
@@ -233,6 +233,29 @@ STAYS = [
         id="the name stands for something else too",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "try:\n    import lightning.pytorch as pl\nexcept ImportError:\n    import pytorch_lightning as pl\n\n"
+            "trainer = pl.Trainer(gpus=1)\n",
+            "try:\n    import relight as pl\nexcept ImportError:\n    import pytorch_lightning as pl\n\n"
+            'trainer = pl.Trainer(accelerator="gpu", devices=1)\n',
+        ),
+        (
+            "try:\n    from pytorch_lightning.loggers import Logger\nexcept ImportError:\n"
+            "    from pytorch_lightning.loggers import LightningLoggerBase as Logger\n\nclass Mine(Logger): ...\n",
+            "try:\n    from relight.loggers import Logger\nexcept ImportError:\n"
+            "    from pytorch_lightning.loggers import LightningLoggerBase as Logger\n\nclass Mine(Logger): ...\n",
+        ),
+    ],
+)
+def test_the_first_of_two_ways_goes_to_relight_and_the_fallback_stays(before: str, after: str) -> None:
+    testing.check(before, after)
+    # On Lightning both ways are right.
+    testing.check(before, before.replace("gpus=1", 'accelerator="gpu", devices=1'), target="lightning")
 
 
 def test_what_only_compat_has_goes_through_compat() -> None:

@@ -12,7 +12,6 @@ HEAD = "import pytorch_lightning as pl\n\n\nclass Net(pl.LightningModule):\n    
 @pytest.mark.parametrize(
     ("before", "after", "code"),
     [
-        ("self.trainer.val_dataloaders[0].dataset", "self.trainer.val_dataloaders.dataset", "TRU451"),
         ("self.trainer.train_dataloader.loaders['a']", "self.trainer.train_dataloader['a']", "TRU450"),
         ("self.trainer.train_dataloader.dataset.datasets", "self.trainer.train_dataloader.dataset", "TRU450"),
         ("not hasattr(self, 'trainer')", "not (self._trainer is not None)", "TRU884"),
@@ -81,11 +80,22 @@ def test_loaders_that_are_a_list_in_plain_sight_keep_their_index() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["len(self.trainer.val_dataloaders)", "[a for a in self.trainer.test_dataloaders]"]
+    ("before", "after"),
+    [
+        ("{}[0].dataset", "pl.utilities.CombinedLoader({}).flattened[0].dataset"),
+        ("{}[x]", "pl.utilities.CombinedLoader({}).flattened[x]"),
+        ("len({})", "len(pl.utilities.CombinedLoader({}).flattened)"),
+        ("[a for a in {}]", "[a for a in pl.utilities.CombinedLoader({}).flattened]"),
+    ],
 )
-def test_counting_loaders_is_silent(text: str) -> None:
-    (found,) = findings(HEAD.format(text), target="lightning")
-    assert (found.code, found.silent, found.fix) == ("TRU451", True, None)
+def test_loaders_are_found_in_whatever_was_given(before: str, after: str) -> None:
+    for name in ("val", "test", "predict"):
+        loaders = f"self.trainer.{name}_dataloaders"
+        old, new = HEAD.format(before.format(loaders)), HEAD.format(after.format(loaders))
+        (found,) = check(old, new, target="lightning")
+        assert found.code == "TRU451"
+        assert found.silent is ("[0]" not in before and "[x]" not in before)
+        check(old, new.replace("import pytorch_lightning", "import relight"))
 
 
 def test_a_module_with_a_trainer_of_its_own_is_left_alone() -> None:
