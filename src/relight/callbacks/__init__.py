@@ -68,8 +68,12 @@ def _early_stopping() -> Callback:
     return EarlyStopping(monitor="val_loss")
 
 
+register_callback("backbone_finetuning", BackboneFinetuning)
+register_callback("batch_size_finder", BatchSizeFinder)
 register_callback("device_stats_monitor", DeviceStatsMonitor)
 register_callback("early_stopping", _early_stopping)
+register_callback("ema_weight_averaging", EMAWeightAveraging)
+register_callback("learning_rate_finder", LearningRateFinder)
 register_callback("learning_rate_monitor", LearningRateMonitor)
 register_callback("model_checkpoint", ModelCheckpoint)
 register_callback("model_summary", ModelSummary)
@@ -77,3 +81,4 @@ register_callback("progress_bar", TQDMProgressBar)
 register_callback("rich_model_summary", RichModelSummary)
 register_callback("rich_progress_bar", RichProgressBar)
 register_callback("timer", Timer)
+register_callback("weight_averaging", WeightAveraging)

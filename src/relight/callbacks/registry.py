@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable
 
 from relight.callbacks.callback import Callback
@@ -33,12 +34,17 @@ def resolve_callback(callback: str | Callback) -> Callback:
     """Return ``callback``, or for a registered name a new instance.
 
     Raises:
-        ValueError: for an unknown name.
+        ValueError: for an unknown name, or that of a callback of relight's that needs arguments.
         TypeError: for anything that is neither a name nor a callback, such as a class.
     """
     if isinstance(callback, str):
         if (factory := _FACTORIES.get(callback)) is not None:
             return factory()
+        if (known := _without_defaults(callback)) is not None:
+            raise ValueError(
+                f"{callback!r} cannot be given by name, as {known.__name__} has arguments without a default:"
+                f" give an instance, `{known.__name__}({_required(known)})`"
+            )
         near = difflib.get_close_matches(callback, _FACTORIES, n=1)
         raise ValueError(
             f"Unknown callback {callback!r}."
@@ -50,3 +56,23 @@ def resolve_callback(callback: str | Callback) -> Callback:
     if not isinstance(callback, Callback):
         raise TypeError(f"Expected a callback or the name of one, got {callback!r}.")
     return callback
+
+
+def _without_defaults(name: str) -> type[Callback] | None:
+    """Return the public callback whose class name, in lower case with underscores, is ``name``."""
+    from relight import callbacks
+
+    for each in callbacks.__all__:
+        value = getattr(callbacks, each)
+        if isinstance(value, type) and issubclass(value, Callback) and _required(value):
+            if each.lower() == name.replace("_", ""):
+                return value
+    return None
+
+
+def _required(kind: type[Callback]) -> str:
+    """Return how the arguments that have no default are given."""
+    parameters = inspect.signature(kind).parameters.values()
+    variadic = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    names = [each.name for each in parameters if each.default is each.empty and each.kind not in variadic]
+    return ", ".join(f"{name}=…" for name in names)

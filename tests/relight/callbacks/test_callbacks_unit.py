@@ -64,6 +64,41 @@ def test_a_wrong_name_is_told_with_the_nearest() -> None:
         callbacks.resolve_callback("early_stoping")
 
 
+@pytest.mark.parametrize(
+    ("name", "needs"),
+    [
+        ("stochastic_weight_averaging", "swa_lrs"),
+        ("model_pruning", "pruning_fn"),
+        ("throughput_monitor", "batch_size_fn"),
+    ],
+)
+def test_a_callback_without_defaults_is_not_given_by_name(name: str, needs: str) -> None:
+    with pytest.raises(ValueError, match=f"give an instance.*{needs}=…"):
+        callbacks.resolve_callback(name)
+
+
+def test_every_callback_whose_defaults_do_has_a_name() -> None:
+    """A callback that is added to the package cannot be forgotten here."""
+    made = {type(callbacks.resolve_callback(name)) for name in callbacks.registered_callbacks()}
+    bases = {
+        "BaseFinetuning",
+        "BasePredictionWriter",
+        "Callback",
+        "Checkpoint",
+        "ProgressBar",
+        "StoppingCondition",
+    }
+    useless = {"LambdaCallback", "TrainAtLeast"}  # do nothing without arguments
+    without = set()
+    for name in set(callbacks.__all__) - bases - useless:
+        kind = getattr(callbacks, name)
+        if isinstance(kind, type) and kind not in made:
+            without.add(name)
+            with pytest.raises((TypeError, ValueError)):
+                kind()
+    assert without
+
+
 @pytest.mark.parametrize("wrong", [callbacks.Timer, 3, None])
 def test_what_is_no_callback_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError):
