@@ -67,6 +67,8 @@ def commands(page: Path) -> Iterator[list[str]]:
     fenced = "\n".join(
         block.text for block in blocks(page) if block.kind in ("console", "bash", "sh", "shell")
     )
+    jobs = "\n".join(block.text for block in blocks(page) if block.kind == "yaml")
+    fenced += "\n" + "\n".join(re.findall(r"(?:- run:|entry:|-) (trainer-upgrade .*)", jobs))
     prose = _FENCE.sub("\n", "\n" + page.read_text(encoding="utf-8"))
     indented = "\n".join(textwrap.dedent(found) for found in _INDENTED.findall(prose))
     inline = "\n".join(re.findall(r"`((?:trainer-upgrade|python -m relight)[^`\n]* [^`\n]*)`", prose))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -178,3 +179,59 @@ def test_scripts_and_files_exist() -> None:
             r"\b(?:scripts|benchmarks)/[\w/]+\.(?:py|tsv)", page.read_text(encoding="utf-8")
         ):
             assert (ROOT / path).exists(), f"{page_name(page)}: {path}"
+
+
+SETTINGS = [
+    block for page in pages() for block in blocks(page) if block.kind in ("yaml", "toml", "ini", "json")
+]
+
+
+@pytest.mark.parametrize("block", SETTINGS, ids=lambda block: f"{block.page}:{block.line}")
+def test_settings_can_be_read(block: Block) -> None:
+    """Configurations are what they say they are; options that workflows name are looked at, too."""
+    if block.kind == "yaml":
+        import yaml
+
+        assert yaml.safe_load(block.text)
+    elif block.kind == "toml":
+        tomllib = pytest.importorskip("tomllib" if sys.version_info >= (3, 11) else "tomli")
+        assert tomllib.loads(block.text)
+    elif block.kind == "ini":
+        from configparser import ConfigParser
+
+        parser = ConfigParser()
+        parser.read_string(block.text)
+        assert parser.sections()
+    else:
+        assert json.loads(block.text)
+
+
+def test_settings_of_the_tool_exist(tmp_path: Path) -> None:
+    """Each ``[tool.trainer-upgrade]`` on a page is taken by the tool without a word."""
+    seen = 0
+    for number, block in enumerate(SETTINGS):
+        if block.kind != "toml" or "[tool.trainer-upgrade]" not in block.text:
+            continue
+        seen += 1
+        project = tmp_path / str(number)
+        project.mkdir()
+        (project / "pyproject.toml").write_text(block.text, encoding="utf-8")
+        ran = subprocess.run(
+            [sys.executable, "-m", "trainer_upgrade", "--show-settings", "."],
+            cwd=project, capture_output=True, text=True, timeout=60,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stderr) == (0, ""), f"{block.page}:{block.line}\n{ran.stderr}"
+    assert seen >= 2
+
+
+def test_flake8_takes_the_settings(tmp_path: Path) -> None:
+    block = next(each for each in SETTINGS if each.kind == "ini" and "[flake8]" in each.text)
+    (tmp_path / ".flake8").write_text(block.text, encoding="utf-8")
+    (tmp_path / "train.py").write_text(
+        "import pytorch_lightning as pl\n\npl.Trainer(gpus=1)\n", encoding="utf-8"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-m", "flake8", "--select", "TRU", "train.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert "train.py:3:12: TRU101" in ran.stdout, ran.stdout + ran.stderr
