@@ -45,6 +45,8 @@ _STRATEGIES = (
 # The class itself is gone or another: the import says so, once.
 _CLASS_GONE = ("TRU690", "TRU691", "TRU693")
 _ON_TRAINER = ("num_nodes", "sync_batchnorm")
+# What a class was called when it took arguments that it takes no more: a call whose class is renamed already.
+_FORMERLY = {"DeviceStatsMonitor": ("GPUStatsMonitor", "XLAStatsMonitor", "GpuUsageLogger")}
 # Arguments that became two, by class.
 _SPLIT = {
     "ModelCheckpoint": ("filepath", "prefix"),
@@ -90,7 +92,7 @@ class ConstructorArguments:
             elif keyword.arg == "mode" and literal(keyword.value) == "auto":
                 yield from self._mode(node, keyword, name, file)
             elif entry.lightning.action == "drop":
-                yield from self._drop(node, keyword, entry, file)
+                yield from self._drop(node, keyword, entry, name, file)
             elif (
                 entry.removed_in is not None
                 and entry.lightning.action in ("none", "custom")
@@ -172,12 +174,17 @@ class ConstructorArguments:
         yield file.finding(entry, keyword, fix=Fix(how, f"say {new}=", editor.edits()))
 
     def _drop(
-        self, node: ast.Call, keyword: ast.keyword, entry: Entry, file: FileContext
+        self, node: ast.Call, keyword: ast.keyword, entry: Entry, name: str, file: FileContext
     ) -> Iterator[Finding]:
-        assert keyword.arg is not None
+        """Drop an argument, and with it all others of the call that go: edits side by side would collide."""
+        how = SAFE if entry.applicability is SAFE else UNSAFE
         editor = CallEditor(file, node)
-        editor.remove(editor[keyword.arg])
-        how = entry.applicability if entry.applicability is SAFE else UNSAFE
+        for each in node.keywords:
+            other = _entry(name, each.arg) if each.arg is not None else None
+            if other is None or other.lightning.action != "drop" or each.arg in _SPLIT.get(name, ()):
+                continue
+            if how is UNSAFE or other.applicability is SAFE:
+                editor.remove(editor[str(each.arg)])
         yield file.finding(entry, keyword, fix=Fix(how, f"drop {keyword.arg}", editor.edits()))
 
     def _mode(self, node: ast.Call, keyword: ast.keyword, name: str, file: FileContext) -> Iterator[Finding]:
@@ -298,7 +305,11 @@ class ConstructorArguments:
 def _entry(name: str, argument: str) -> Entry | None:
     if name in _STRATEGIES and argument in _ON_TRAINER:
         return catalogue.find(Area.CONSTRUCTOR_ARGUMENT, "DDPPlugin", argument)
-    return catalogue.find(Area.CONSTRUCTOR_ARGUMENT, name, argument)
+    for known in (name, *_FORMERLY.get(name, ())):
+        found = catalogue.find(Area.CONSTRUCTOR_ARGUMENT, known, argument)
+        if found is not None:
+            return found
+    return None
 
 
 _Parts = tuple[str | None, str | None, str | None, Applicability, list[ImportRequest]]

@@ -196,3 +196,18 @@ def test_early_stopping_has_to_name_what_it_watches() -> None:
 def test_early_stopping_that_may_name_it(call: str) -> None:
     mine = 'class Mine(EarlyStopping):\n    def __init__(self):\n        super().__init__(monitor="x")\n\n\n'
     testing.check_noop(f"{HEAD}{mine}x = {call}\n", target="lightning", codes=[])
+
+
+@pytest.mark.parametrize("name", ["GPUStatsMonitor", "XLAStatsMonitor"])
+def test_arguments_that_go_together_go_in_one_fix(name: str) -> None:
+    arguments = (
+        "verbose=True"
+        if name.startswith("X")
+        else "intra_step_time=True, inter_step_time=True, fan_speed=True"
+    )
+    testing.check(
+        f"from pytorch_lightning.callbacks import {name}\n\nmonitor = {name}({arguments})\n",
+        "from pytorch_lightning.callbacks import DeviceStatsMonitor\n\nmonitor = DeviceStatsMonitor()\n",
+        target="lightning",
+        unsafe=True,
+    )
