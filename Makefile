@@ -6,6 +6,7 @@ VENV ?= .venv
 # Pinned so that the environment is the same everywhere; any torch >= 2.6 works.
 TORCH ?= torch==2.13.0
 ORACLES ?= .oracles
+SITE ?= site
 BIN := $(VENV)/bin
 PYTEST_ARGS ?= -n 2 -q
 
@@ -57,7 +58,7 @@ corpus: $(VENV)/.ready
 
 docs: $(VENV)/.ready
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e ".[docs]"
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --site-dir $(abspath $(SITE))
 
 clean:
 	rm -rf $(VENV) .corpus $(ORACLES) .mypy_cache .ruff_cache .pytest_cache build dist site
