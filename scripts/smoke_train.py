@@ -1,4 +1,4 @@
-"""What a wheel with the ``train`` extra must do, run from outside of the checkout: train, resume, run legacy code.
+"""What a wheel with the ``train`` extra must do outside of the checkout: train, resume, run legacy code.
 
 Exits 1 with what failed; prints one line if all is well.
 """
@@ -31,9 +31,8 @@ class Net(relight.LightningModule):
 
 data = torch.utils.data.DataLoader(torch.ones(8, 4), batch_size=2)
 for epochs, path in ((1, None), (2, "one.ckpt")):
-    trainer = relight.Trainer(
-        accelerator="cpu", max_epochs=epochs, logger=False, enable_checkpointing=False, enable_progress_bar=False
-    )
+    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
+    trainer = relight.Trainer(accelerator="cpu", max_epochs=epochs, **quiet)
     trainer.fit(Net(), data, ckpt_path=path)
     trainer.save_checkpoint("one.ckpt")
 assert trainer.global_step == 8, trainer.global_step
@@ -60,7 +59,10 @@ class Net(pl.LightningModule):
 
 
 data = torch.utils.data.DataLoader(torch.ones(8, 4), batch_size=2)
-pl.Trainer(gpus=0, max_epochs=1, logger=False, checkpoint_callback=False, progress_bar_refresh_rate=0).fit(Net(), data)
+trainer = pl.Trainer(
+    gpus=0, max_epochs=1, logger=False, checkpoint_callback=False, progress_bar_refresh_rate=0
+)
+trainer.fit(Net(), data)
 """
 
 
