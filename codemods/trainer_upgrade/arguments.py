@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from typing import NoReturn
 
 from trainer_upgrade import __version__
 
@@ -14,26 +16,69 @@ FORMATS = (
 )  # fmt: skip
 _EXAMPLES = """\
 examples:
-  trainer-upgrade --check .                     what there is to do, with codes
-  trainer-upgrade --diff src/                   what would be done
-  trainer-upgrade --target lightning src/       do it, and stay on Lightning 2.x
-  trainer-upgrade --check --select silent .     only what 2.x breaks without an error
-  trainer-upgrade --check --report left.html .  a page to work from
+  trainer-upgrade --check .           what there is to do, with codes
+  trainer-upgrade --diff src/         what would be done
+  trainer-upgrade --target lightning src/
+                                      do it, and stay on Lightning 2.x
+  trainer-upgrade --check --select silent .
+                                      only what 2.x breaks without an error
+  trainer-upgrade --check --report left.html .
+                                      a page to work from
   trainer-upgrade --check --baseline known.json .
-                                                the first time write what is known, then fail on new findings
-  trainer-upgrade --explain TRU101              what a code means, with the code before and after
-  trainer-upgrade --explain gpus                the same by the old name, or by the error you got
+                                      the first time write what is known, then
+                                      fail on new findings
+  trainer-upgrade --explain TRU101    what a code means, with the code before
+                                      and after
+  trainer-upgrade --explain gpus      the same by the old name, or by the error
+                                      you got
 
-suppress a finding with `# noqa: TRU101` or `# trainer-upgrade: ignore[TRU101]` on the first or last line of
-its statement, in a whole file with `# trainer-upgrade: ignore-file[TRU101]`.
+suppress a finding with `# noqa: TRU101` or `# trainer-upgrade: ignore[TRU101]`
+on the first or last line of its statement, in a whole file with
+`# trainer-upgrade: ignore-file[TRU101]`.
 
-exit codes: 0 nothing left to do, 1 findings left (or found), 2 wrong usage or a file in trouble.
+exit codes: 0 nothing left to do, 1 findings left (or found), 2 wrong usage or a
+file in trouble.
 """
+# What a shell offers for a path: read by shtab, which makes completion scripts of a parser.
+_FILES = {
+    "bash": "_shtab_compgen_files",
+    "zsh": "_files",
+    "tcsh": "f",
+    "fish": "(__fish_complete_path (commandline -ct))",
+    "powershell": "_shtab_powershell_compgen_files",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says which option or value was probably meant."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and exit with 2."""
+        choice = re.search(r"argument (-\S+?)[:/].*invalid choice: '(.*?)'", message)
+        known: list[str] = []
+        if choice:
+            wrong = [choice[2]]
+            for action in self._actions:
+                if choice[1] in action.option_strings and action.choices:
+                    known = [str(each) for each in action.choices]
+        else:
+            _, _, given = message.partition("unrecognized arguments: ")
+            wrong = [word.partition("=")[0] for word in given.split() if word.startswith("-")]
+            known = [name for action in self._actions for name in action.option_strings]
+        meant = self._nearest(wrong, known)
+        super().error(message + (f"; did you mean {' and '.join(meant)}?" if meant else ""))
+
+    @staticmethod
+    def _nearest(wrong: list[str], known: list[str]) -> list[str]:
+        from difflib import get_close_matches
+
+        found = (get_close_matches(each, known, n=1) for each in wrong)
+        return list(dict.fromkeys(near[0] for near in found if near))
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="trainer-upgrade",
         usage="trainer-upgrade [--check | --diff | --fix-only] [options] PATH …\n"
         "       trainer-upgrade --explain CODE|NAME|ERROR | --show-settings | --version",
@@ -129,7 +174,12 @@ def build_parser() -> argparse.ArgumentParser:
     files.add_argument("--no-files-ok", action="store_true", help="no path is no mistake (for hooks)")
 
     output = parser.add_argument_group("output")
-    output.add_argument("--output-format", choices=FORMATS, help="how to show findings (default: text)")
+    output.add_argument(
+        "--output-format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"how to show findings: {', '.join(FORMATS)} (default: text)",
+    )
     output.add_argument(
         "--report",
         action="append",
@@ -143,4 +193,7 @@ def build_parser() -> argparse.ArgumentParser:
     volume.add_argument(
         "-v", "--verbose", action="store_true", help="show the source, name the files rewritten"
     )
+    for action in parser._actions:
+        if action.metavar in ("PATH", "FILE"):
+            action.complete = _FILES  # type: ignore[attr-defined]
     return parser

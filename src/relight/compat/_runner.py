@@ -23,19 +23,23 @@ __all__ = ["main"]
 SCRIPT = "RELIGHT_COMPAT_SCRIPT"
 
 USAGE = """\
-usage: python -m relight.compat [-h] [--version] [--log FILE] (-m MODULE | SCRIPT) [ARG ...]
+usage: python -m relight.compat [-h] [--version] [--log FILE]
+                                (-m MODULE | SCRIPT) [ARG ...]
 
-Run code written for PyTorch Lightning 0.7 to 1.9 unchanged on relight: imports of `pytorch_lightning` and
-`lightning.pytorch` are served by relight.compat. Each legacy use warns once, with its code.
+Run code written for PyTorch Lightning 0.7 to 1.9 unchanged on relight: imports
+of `pytorch_lightning` and `lightning.pytorch` are served by relight.compat.
+Each legacy use warns once, with its code.
 
 options:
   -h, --help   show this text and exit
   --version    show the version and exit
-  --log FILE   append every legacy use to FILE, one JSON object a line, for `trainer-upgrade`
+  --log FILE   append every legacy use to FILE, one JSON object a line, for
+               `trainer-upgrade`
   -m MODULE    run a module, as `python -m MODULE` does
 
 environment:
-  RELIGHT_COMPAT=warn|error|summary|ignore   what a legacy use does (default: warn once a place)
+  RELIGHT_COMPAT=warn|error|summary|ignore
+               what a legacy use does (default: warn once a place)
 """
 
 
