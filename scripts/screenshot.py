@@ -36,13 +36,6 @@ SCENES: dict[str, tuple[str, list[tuple[str, list[str]]]]] = {
             )
         ],
     ),
-    "upgrade": (
-        "do it",
-        [
-            ("trainer-upgrade --unsafe-fixes .", [*TOOL, "--unsafe-fixes", "."]),
-            ("python train.py --max_epochs 2 | tail -1", [sys.executable, "train.py", "--max_epochs", "2"]),
-        ],
-    ),
     "compat": (
         "or run it unchanged",
         [

@@ -20,6 +20,7 @@ WITH_CONSOLE = [page for page in pages() if any(block.kind == "console" for bloc
 NOT_RUN = {("README.md", 0), ("README.md", 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=page_name)
 def test_code_runs(page: Path, tmp_path: Path) -> None:
     """In one process a page, in the order of the page: its blocks share a namespace."""
@@ -56,6 +57,7 @@ def test_few_blocks_are_only_compiled() -> None:
     assert sum(block.above == COMPILED for block in every) <= len(every) // 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CONSOLE, ids=page_name)
 def test_console_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
     """``console`` blocks are run in a copy of examples/legacy, in order; a line of … stands for any lines."""
