@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from trainer_upgrade.catalogue.entry import Area
+from trainer_upgrade.catalogue.entry import Area, Entry
 from trainer_upgrade.codes import known_codes
 from trainer_upgrade.errors import UsageError
 
@@ -23,7 +23,19 @@ _MESSAGES = (
     (r"inference tensors? cannot be saved for backward|Inference tensors", "TRU834"),
     (r"is not attached to a `?Trainer", "TRU884"),
     (r"several (?:automatic )?optimizers|multiple optimizers is only supported", "TRU214"),
-    (r"was not used in producing (?:the )?loss|find_unused_parameters", "TRU804"),
+    (r"(?:was|were) not used in producing (?:the )?loss|find_unused_parameters", "TRU804"),
+    (r"\bsetup\(\) got an unexpected keyword argument 'stage'", "TRU246"),
+    (r"\bsetup\(\) got an unexpected keyword argument 'stage'", "TRU227"),
+    (r"on_\w+_epoch_end\(\) missing 1 required positional argument: '(?:outputs|results)'", "TRU224"),
+    (r"required positional argument: 'task'", "TRU310"),
+    (r"set attribute '?hparams|'hparams' .*no setter", "TRU225"),
+    (r"pytorch-lightning_version", "TRU898"),
+    (r"invalid accelerator name", "TRU108"),
+    (r"invalid strategy name", "TRU110"),
+    (r"precision '\S+-(?:mixed|true)' is invalid", "TRU942"),
+    (r"precision \S+ is invalid", "TRU114"),
+    (r"element 0 of tensors does not require grad", "TRU834"),
+    (r"invalid metadata|suffix can only be used with", "TRU901"),
 )
 # What each kind of error quotes.
 _QUOTED = (
@@ -33,6 +45,7 @@ _QUOTED = (
     r"No module named '(?P<path>[\w.]+)'",
     r"cannot import name '(?P<imported>\w+)' from '(?P<source>[\w.]+)'",
     r"Support for `(?P<hook>\w+)` has been removed",
+    r"(?:^|[\s.])(?P<hook>\w+)\(\) (?:missing \d+ required|takes (?:from )?\d+ )",
     r"`(?:\w+\.)?(?P<quoted>\w+)(?:\([^`]*\))?`",
 )
 _ROOTS = ("pytorch_lightning", "lightning.pytorch", "lightning")
@@ -81,7 +94,7 @@ def _by_name(asked: str) -> Iterator[str]:
 
     name = re.sub(r"^--(?:trainer\.)?|\(\)$", "", asked)
     # `Trainer(gpus=4)` asks for the argument.
-    name = re.sub(r"^([\w.]+)\((\w+)=.*", r"\1.\2", name)
+    name = re.sub(r"^([\w.]+)\((\w+)(?:=.*|\)?$)", r"\1.\2", name)
     name = re.sub(r"[=(].*", "", name).strip(" .")
     name = re.sub(r"^(?:pl|ptl)\.", "", name)
     if not name:
@@ -95,7 +108,12 @@ def _by_name(asked: str) -> Iterator[str]:
         or (owner and entry.name == last and owns(entry.owner, owner))
         or (entry.name == "-" and entry.owner.lower() == name.lower())
     ]
-    yield from (entry.code for entry in sorted(found, key=lambda entry: order[entry.area]))
+
+    def place(entry: Entry) -> tuple[bool, int]:
+        # `Trainer.add_argparse_args` is the method, and only then what a module of that name imported.
+        return bool(owner) and entry.area is Area.IMPORT, order[entry.area]
+
+    yield from (entry.code for entry in sorted(found, key=place))
     if found or "." not in name:
         return
     for root in ("", *(f"{root}." for root in _ROOTS)):
@@ -114,9 +132,13 @@ def owns(known: str, given: str) -> bool:
 
 def _by_message(text: str) -> Iterator[str]:
     """Yield the codes that an error message is about."""
+    known = False
     for pattern, code in _MESSAGES:
         if re.search(pattern, text, re.IGNORECASE) and code in known_codes():
             yield code
+            known = True
+    if known:
+        return
     for pattern in _QUOTED:
         told = False
         for match in re.finditer(pattern, text):
