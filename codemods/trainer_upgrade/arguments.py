@@ -101,6 +101,11 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="CODE|NAME|ERROR",
         help="explain a code, a legacy name (gpus) or an error message, and exit",
     )
+    mode.add_argument(
+        "--verify",
+        metavar="COMMAND",
+        help="run COMMAND on the old code and on an upgraded copy and compare all numbers; changes nothing",
+    )
     mode.add_argument("--show-settings", action="store_true", help="print the settings in force and exit")
     parser.add_argument("--version", action="version", version=f"trainer-upgrade {__version__}")
 
@@ -132,6 +137,20 @@ def build_parser() -> argparse.ArgumentParser:
     )
     what.add_argument(
         "--allow-dirty", action="store_true", help="rewrite files that have changes git does not know"
+    )
+
+    proof = parser.add_argument_group("verifying")
+    proof.add_argument(
+        "--verify-python",
+        metavar="PYTHON",
+        help="run the old code on the real release of this interpreter, too",
+    )
+    proof.add_argument(
+        "--verify-timeout",
+        type=float,
+        default=3600.0,
+        metavar="SECONDS",
+        help="how long each run may take (default: 3600)",
     )
 
     which = parser.add_argument_group("which findings")

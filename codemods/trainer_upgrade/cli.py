@@ -73,6 +73,8 @@ def _run(given: argparse.Namespace) -> int:
         for line in settings.show():
             print(line)
         return CLEAN
+    if given.verify is not None:
+        return _verify(given, settings)
     if not named:
         if given.no_files_ok:
             return CLEAN
@@ -115,6 +117,21 @@ def _run(given: argparse.Namespace) -> int:
     for result in results:
         _add(report, engine, result)
     return _finish(given, settings, report, results, missing=bool(found.missing))
+
+
+def _verify(given: argparse.Namespace, settings: Settings) -> int:
+    """Run the old code and the new; 0 if they are equal, else 1."""
+    from pathlib import Path
+
+    from trainer_upgrade.verify.command import Asked, verify
+
+    if given.paths:
+        raise UsageError("--verify takes the project in the current directory: name no files")
+    asked = Asked(
+        given.verify, settings.target, settings.unsafe_fixes, given.verify_timeout, given.verify_python
+    )
+    equal = verify(asked, Path.cwd(), lambda line: print(line, flush=True))
+    return CLEAN if equal else FINDINGS
 
 
 def _stdin(given: argparse.Namespace, settings: Settings, engine: Engine, path: Path) -> int:
