@@ -40,12 +40,13 @@ FOLDERS = (
     "models/test_hooks.py", "models/test_hparams.py", "models/test_restore.py", "models/test_cpu.py",
     "trainer/logging_", "trainer/optimization", "trainer/flags", "trainer/properties", "trainer/dynamic_args",
     "trainer/test_trainer.py", "trainer/test_dataloaders.py", "trainer/test_states.py",
-    "trainer/test_config_validator.py", "callbacks", "checkpointing", "core", "loops", "profilers", "tuner",
+    "trainer/test_config_validator.py", "callbacks", "checkpointing", "core", "loggers", "loops", "profilers",
+    "tuner", "test_cli.py",
     "utilities/test_combined_loader.py", "utilities/test_seed.py", "utilities/test_grads.py",
     "utilities/test_compile.py", "utilities/test_dtype_device_mixin.py", "utilities/test_all_gather_grad.py",
 )  # fmt: skip
-#: Tests of files that are not in the repository.
-LEFT_OUT = ("checkpointing/test_legacy_checkpoints.py",)
+#: Tests of files that are not in the repository, and of a logger that relight does not have.
+LEFT_OUT = ("checkpointing/test_legacy_checkpoints.py", "loggers/test_litlogger.py")
 ROOT = "lightning.pytorch"
 #: Modules whose source is taken from the checkout: test helpers and switches that say what is installed.
 FROM_CHECKOUT = {
@@ -139,6 +140,8 @@ def _find(module: str, name: str) -> Any:
         return _trainer_class()
     if name in _OWN:
         return _OWN[name]
+    if name in _ALIASES:
+        return _load(_ALIASES[name])
     if available := re.fullmatch(r"_([A-Z0-9_]+)_AVAILABLE", name):
         from lightning_utilities.core.imports import RequirementCache
 
@@ -183,7 +186,13 @@ def _is_overridden(name: str, instance: object, parent: type | None = None) -> b
     return is_overridden(name, instance, found)
 
 
-_OWN = {"_SignalConnector": _Signals, "is_overridden": _is_overridden}
+_OWN: dict[str, Any] = {
+    "_SignalConnector": _Signals,
+    "is_overridden": _is_overridden,
+    "_JSONARGPARSE_SIGNATURES_AVAILABLE": True,
+}
+#: Private names of classes whose results are public in Lightning.
+_ALIASES = {"_LRFinder": "relight.tuner.LRFinder"}
 
 
 def _in_checkout(name: str) -> Path | None:
@@ -205,9 +214,27 @@ class _Loader(importlib.abc.Loader):
         if self.target is not None:
             real = importlib.import_module(self.target)
             name = module.__name__
-            if name.startswith(ROOT) and not hasattr(real, "__getattr__"):
-                real.__getattr__ = lambda attribute: _find(name, attribute)  # type: ignore[method-assign]
+            if name.startswith(ROOT):
+                _extend(real, name)
             sys.modules[name] = real
+
+
+def _extend(real: types.ModuleType, name: str) -> None:
+    """Let a module of relight find what Lightning's ``name`` has besides."""
+    own = real.__dict__.get("__getattr__")
+    if getattr(own, "extends", False):
+        return
+
+    def find(attribute: str) -> Any:
+        if own is not None:
+            try:
+                return own(attribute)
+            except AttributeError:
+                pass
+        return _find(name, attribute)
+
+    find.extends = True  # type: ignore[attr-defined]
+    real.__getattr__ = find  # type: ignore[method-assign]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -301,9 +328,9 @@ def _trainer_class() -> type:
         def _parse_ckpt_path(
             self, fn: Any, ckpt_path: Any, model_provided: bool, model_connected: bool
         ) -> Any:
-            from relight import checkpoint
+            from relight.trainer import restore
 
-            return checkpoint.select_path(self, fn, ckpt_path, model_provided)
+            return restore.select_path(self, fn, ckpt_path, model_provided)
 
         def hpc_save_path(self, folder: Any) -> str:
             from relight.trainer import signals
@@ -372,10 +399,50 @@ def _one_class() -> None:
     lightning_fabric.utilities.exceptions.MisconfigurationException = MisconfigurationException
 
 
+def _imitate() -> None:
+    """Give relight the private names that tests of public things patch or read."""
+    import contextlib
+
+    import lightning_fabric.utilities.throughput as fabric
+
+    from relight.callbacks import ModelPruning, throughput_monitor
+    from relight.loggers import mlflow as relight_mlflow
+
+    # Fixtures replace these by name, after which the modules are not imported any more.
+    for name in ("wandb", "mlflow", "comet"):
+        importlib.import_module(f"{ROOT}.loggers.{name}")
+    with contextlib.suppress(ImportError):  # fixtures put mocks above these
+        import mlflow.tracking.context.registry
+        import mlflow.utils.mlflow_tags  # noqa: F401
+
+    def client(logger: Any) -> Any:
+        from mlflow.tracking import MlflowClient
+
+        return logger._client or MlflowClient()
+
+    relight_mlflow.MLFlowLogger._mlflow_client = property(  # type: ignore[attr-defined]
+        client, lambda logger, value: setattr(logger, "_client", value)
+    )
+    relight_mlflow.MLFlowLogger._initialized = property(  # type: ignore[attr-defined]
+        lambda logger: logger._client is not None
+    )
+    ModelPruning._is_pruning_method = staticmethod(  # type: ignore[attr-defined]
+        lambda method: isinstance(method, type)
+    )
+    # relight imports it when it needs it; tests replace it in the module that uses it.
+    flops = throughput_monitor.get_available_flops = fabric.get_available_flops  # type: ignore[attr-defined]
+    fabric.get_available_flops = lambda *args: (
+        flops(*args)
+        if throughput_monitor.get_available_flops is flops  # type: ignore[attr-defined]
+        else throughput_monitor.get_available_flops(*args)  # type: ignore[attr-defined]
+    )
+
+
 def pytest_configure(config: Any) -> None:
     """Let what is raised or warned be compared by type alone: relight words its own messages."""
     if not os.environ.get("LIGHTNING_SUITE_REAL"):
         _one_class()
+        _imitate()
     if not os.environ.get("LIGHTNING_SUITE_WORDING"):
         import pytest
 

@@ -135,7 +135,7 @@ class LightningDataModule(DataHooks, HyperparametersMixin):
             weights_only: ``None`` and True load data only; False runs whatever code the file carries.
             kwargs: Override stored hyperparameters.
         """
-        from relight.checkpoint import load_from_checkpoint
+        from relight.core.from_checkpoint import load_from_checkpoint
 
         return load_from_checkpoint(  # type: ignore[no-any-return]
             cls, checkpoint_path, map_location, hparams_file, None, weights_only, kwargs

@@ -494,7 +494,7 @@ class LightningModule(
             FileNotFoundError: If there is no such file.
             CheckpointLoadError: If the file holds more than data and ``weights_only`` is not False.
         """
-        from relight.checkpoint import load_from_checkpoint
+        from relight.core.from_checkpoint import load_from_checkpoint
 
         return load_from_checkpoint(  # type: ignore[no-any-return]
             cls, checkpoint_path, map_location, hparams_file, strict, weights_only, kwargs

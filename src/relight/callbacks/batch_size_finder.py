@@ -59,7 +59,7 @@ class BatchSizeFinder(Callback):
         self._batch_arg_name, self._margin, self._max_val = batch_arg_name, margin, max_val
         self._early_exit = False  # the Tuner wants the search only
 
-    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+    def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str | None = None) -> None:
         """Check that the size can be changed.
 
         Raises:

@@ -64,9 +64,10 @@ def _without_defaults(name: str) -> type[Callback] | None:
 
     for each in callbacks.__all__:
         value = getattr(callbacks, each)
+        if each.lower() != name.replace("_", ""):
+            continue
         if isinstance(value, type) and issubclass(value, Callback) and _required(value):
-            if each.lower() == name.replace("_", ""):
-                return value
+            return value
     return None
 
 

@@ -97,16 +97,17 @@ class WeightAveraging(Callback):
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Validate the average."""
-        self._swap(pl_module)
+        if self._average_model is not None:
+            self._swap_models(pl_module)
 
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Go on with the weights that are trained."""
-        self._swap(pl_module)
+        if self._average_model is not None:
+            self._swap_models(pl_module)
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Leave the average in the model."""
-        for average, current in self._pairs(pl_module):
-            current.data.copy_(average.data)
+        self._copy_average_to_current(pl_module)
 
     def state_dict(self) -> dict[str, Any]:
         """Return at which step the average was last renewed."""
@@ -167,9 +168,13 @@ class WeightAveraging(Callback):
         yield from zip(inner.parameters(), pl_module.parameters(), strict=True)
         yield from zip(inner.buffers(), pl_module.buffers(), strict=True)
 
-    def _swap(self, pl_module: LightningModule) -> None:
-        if self._average_model is None:
-            return
+    # Subclasses written for Lightning call these two, or count their calls.
+
+    def _copy_average_to_current(self, pl_module: LightningModule) -> None:
+        for average, current in self._pairs(pl_module):
+            current.data.copy_(average.data)
+
+    def _swap_models(self, pl_module: LightningModule) -> None:
         for average, current in self._pairs(pl_module):
             kept = average.data.clone()
             average.data.copy_(current.data)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from relight import checkpoint
-from relight.trainer import connect
+from relight.trainer import connect, restore
 from relight.trainer.hooks import call_own_hook
 from relight.trainer.logging import tensors_to_scalars
 from relight.trainer.states import RunningStage, TrainerFn, TrainerStatus
@@ -131,7 +130,7 @@ def _run_in_process(
 ) -> Any:
     """What every process does."""
     _attach_data(trainer, module, loaders, datamodule)
-    path = checkpoint.select_path(trainer, fn, ckpt_path, provided)
+    path = restore.select_path(trainer, fn, ckpt_path, provided)
     results = _run(trainer, fn, module, path, weights_only)
     trainer.state.stage = None
     return tensors_to_scalars(results) if fn in (TrainerFn.VALIDATING, TrainerFn.TESTING) else results
@@ -223,7 +222,7 @@ def _run(
     _prepare_data(trainer)
     _setup(trainer, fn)
     _configure_model(trainer)
-    checkpoint.restore_modules_and_callbacks(trainer, ckpt_path, weights_only)
+    restore.restore_modules_and_callbacks(trainer, ckpt_path, weights_only)
     connector = trainer._logger_connector
     connector.reset_results()
     connector.reset_metrics()
@@ -233,8 +232,8 @@ def _run(
         _setup_optimizers(trainer)
         trainer._call("on_fit_start")
     connect.log_hyperparameters(trainer)
-    checkpoint.restore_training_state(trainer)
-    checkpoint.resume_end(trainer)
+    restore.restore_training_state(trainer)
+    restore.resume_end(trainer)
 
     with trainer._signals.watched():
         results = _run_stage(trainer, fn)

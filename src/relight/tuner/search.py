@@ -8,7 +8,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from relight import checkpoint
-from relight.trainer import sharding
+from relight.trainer import restore, sharding
 from relight.trainer.eval_loop import EvaluationLoop
 from relight.trainer.fit_loop import FitLoop
 from relight.trainer.logging import LoggerConnector
@@ -157,7 +157,7 @@ class Search:
         saved = checkpoint.load(self._path, "cpu", weights_only=False)  # our own, of a moment ago
         saved.pop(KEY, None)
         saved.pop("loops", None)
-        checkpoint.give_back(trainer, saved)
+        restore.give_back(trainer, saved)
         trainer.strategy.barrier("search")
         if trainer.is_global_zero:
             sharding.checkpoint_io(trainer._backend).remove_checkpoint(self._path)
