@@ -14,7 +14,7 @@ from trainer_upgrade.catalogue.entry import Area, Entry
 from trainer_upgrade.codes import known_codes
 from trainer_upgrade.errors import UsageError
 
-__all__ = ["find_codes", "near", "owns"]
+__all__ = ["find_codes", "name_in", "near", "owns"]
 
 # What 2.x says where no name is quoted that the catalogue has: (pattern, code).
 _MESSAGES = (
@@ -32,7 +32,7 @@ _MESSAGES = (
     (r"pytorch-lightning_version", "TRU898"),
     (r"invalid accelerator name", "TRU108"),
     (r"invalid strategy name", "TRU110"),
-    (r"precision '\S+-(?:mixed|true)' is invalid", "TRU942"),
+    (r"'\S+-(?:mixed|true)' is invalid", "TRU942"),
     (r"precision \S+ is invalid", "TRU114"),
     (r"element 0 of tensors does not require grad", "TRU834"),
     (r"invalid metadata|suffix can only be used with", "TRU901"),
@@ -43,8 +43,8 @@ _QUOTED = (
     r"(?:'(?P<owner>\w+)' object|type object '(?P<type>\w+)'|module '(?P<module>[\w.]+)')"
     r" has no attribute '(?P<name>\w+)'",
     r"No module named '(?P<path>[\w.]+)'",
-    r"cannot import name '(?P<imported>\w+)' from '(?P<source>[\w.]+)'",
-    r"Support for `(?P<hook>\w+)` has been removed",
+    r"cannot import name '(?P<imported>\w+)'(?: from '(?P<source>[\w.]+)')?",
+    r"Support for `?(?P<hook>\w+)`? has been removed",
     r"(?:^|[\s.])(?P<hook>\w+)\(\) (?:missing \d+ required|takes (?:from )?\d+ )",
     r"`(?:\w+\.)?(?P<quoted>\w+)(?:\([^`]*\))?`",
 )
@@ -76,6 +76,16 @@ def find_codes(asked: str) -> tuple[str, ...]:
     raise UsageError(f"there is no code or legacy name {_short(asked)}{hint}")
 
 
+def name_in(asked: str) -> str:
+    """Return the legacy name that an error message quotes; what is no such message comes back as it is."""
+    for pattern in _QUOTED:
+        for match in re.finditer(pattern, asked):
+            for name in _names({key: value for key, value in match.groupdict().items() if value}):
+                if any(_by_name(name)):
+                    return name
+    return asked
+
+
 def near(asked: str) -> list[str]:
     """Return codes or legacy names that look like ``asked``: at most three."""
     from trainer_upgrade import catalogue
@@ -94,7 +104,7 @@ def _by_name(asked: str) -> Iterator[str]:
 
     name = re.sub(r"^--(?:trainer\.)?|\(\)$", "", asked)
     # `Trainer(gpus=4)` asks for the argument.
-    name = re.sub(r"^([\w.]+)\((\w+)(?:=.*|\)?$)", r"\1.\2", name)
+    name = re.sub(r"^([\w.]+)\((\w+)(?:=.*|$)", r"\1.\2", name)
     name = re.sub(r"[=(].*", "", name).strip(" .")
     name = re.sub(r"^(?:pl|ptl)\.", "", name)
     if not name:
@@ -116,11 +126,15 @@ def _by_name(asked: str) -> Iterator[str]:
     yield from (entry.code for entry in sorted(found, key=place))
     if found or "." not in name:
         return
-    for root in ("", *(f"{root}." for root in _ROOTS)):
-        for target in Target:
-            fact = catalogue.resolve_import(f"{root}{name}", target)
-            if fact is not None and fact.code:
-                yield fact.code
+    facts = [
+        fact
+        for root in ("", *(f"{root}." for root in _ROOTS))
+        for target in Target
+        if (fact := catalogue.resolve_import(f"{root}{name}", target)) is not None and fact.code
+    ]
+    yield from (fact.code for fact in facts)
+    if not facts and owner.isidentifier() and owner.islower():  # `model.load_from_checkpoint`: a variable
+        yield from _by_name(last)
 
 
 def owns(known: str, given: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from trainer_upgrade.pages.lookup import find_codes
+from trainer_upgrade.pages.lookup import find_codes, name_in
 from trainer_upgrade.pages.markdown import render
 from trainer_upgrade.pages.page import name_of, rule_page
 
@@ -21,7 +21,7 @@ def explained(asked: str) -> str:
         UsageError: Nothing is known of it.
     """
     codes = find_codes(asked)
-    page = rule_page(codes[0], about=asked)
+    page = rule_page(codes[0], about=name_in(asked))
     text = render(page)
     if codes[1:]:
         others = ", ".join(f"{code} ({_title(code)})" for code in codes[1 : _ALSO + 1])

@@ -75,6 +75,10 @@ def test_most_codes_have_an_example() -> None:
         ),
         ("NotImplementedError: Support for `training_epoch_end` has been removed in v2.0.0.", "TRU200"),
         ("ModelCheckpoint(filepath", "TRU601"),
+        ("cannot import name 'LightningLoggerBase'", "TRU314"),
+        ("model.load_from_checkpoint(path)", "TRU233"),
+        ("'16-mixed' is invalid", "TRU942"),
+        ("Support for validation_epoch_end has been removed", "TRU201"),
         ("type object 'Trainer' has no attribute 'add_argparse_args'", "TRU435"),
         ("LitModel.setup() got an unexpected keyword argument 'stage'", "TRU246"),
         ("TypeError: __new__() missing 1 required positional argument: 'task'", "TRU310"),
@@ -133,3 +137,11 @@ def test_names_are_written_as_people_write_them() -> None:
     assert names["TRU404"] == "trainer.tune"
     assert names["TRU200"] == "LightningModule.training_epoch_end"
     assert names["TRU602"] == "ModelCheckpoint(period=…)"
+
+
+def test_the_page_is_about_what_the_error_names() -> None:
+    text = explained("ModuleNotFoundError: No module named 'pytorch_lightning.utilities.distributed'")
+    assert text.startswith("# TRU325: `pytorch_lightning.utilities.distributed`")
+    assert "rank_zero" in text.partition("| | |")[0]
+    text = explained("cannot import name 'AMPType' from 'pytorch_lightning.utilities.enums' (enums.py)")
+    assert "AMPType" in text.splitlines()[0]
