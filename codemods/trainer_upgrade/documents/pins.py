@@ -7,6 +7,7 @@ person's eye: fixes are unsafe.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -29,6 +30,8 @@ _TORCH = {Target.RELIGHT: "2.6", Target.LIGHTNING: "2.1"}
 _PYTHON = "3.10"
 _METRICS = "1.5"
 _NEW = ">=2,<3"
+# The first release that takes weights_only where checkpoints are read.
+_NEWEST = ">=2.6,<3"
 _OLD_LIGHTNING = tuple(
     Version(f"{major}.{minor}.{patch}")
     for major, minors in ((0, range(4, 11)), (1, range(10)))
@@ -48,6 +51,9 @@ _METRIC_RELEASES = tuple(Version(f"0.{minor}.{patch}") for minor in range(12) fo
 )
 
 
+_TRUSTING = re.compile(rb"(load_from_checkpoint|\.(fit|validate|test|predict))\([^\n]*weights_only=")
+
+
 @dataclass
 class Needs:
     """What the code imports, by distribution.
@@ -61,12 +67,13 @@ class Needs:
     after: bool
 
     @cached_property
-    def _imported(self) -> tuple[frozenset[str], bool, bool]:
+    def _imported(self) -> tuple[frozenset[str], bool, bool, bool]:
         found: set[str] = set()
-        metrics = board = False
+        metrics = board = trusting = False
         for module in self.project.relevant_modules():
             data = module.data
             board = board or b"TensorBoardLogger" in data
+            trusting = trusting or _TRUSTING.search(data) is not None
             for each in imports(data):
                 if each.level or not each.module:
                     continue
@@ -76,7 +83,7 @@ class Needs:
                 found.add(root)
                 if each.module.startswith("pytorch_lightning.metrics"):
                     metrics = True
-        return frozenset(found), metrics, board
+        return frozenset(found), metrics, board, trusting
 
     def imports(self, name: str) -> bool:
         """Whether the code imports a package."""
@@ -91,6 +98,11 @@ class Needs:
     def tensorboard(self) -> bool:
         """Whether the code names the TensorBoard logger."""
         return self._imported[2]
+
+    @property
+    def newest(self) -> bool:
+        """Whether the code says ``weights_only`` to Lightning, which takes it since 2.6."""
+        return self._imported[3]
 
     @property
     def lightning(self) -> bool:
@@ -198,7 +210,7 @@ def _lightning(
                     "TRU940", f"the code imports `{other_import}` only: `{name}` is not needed", drop=True
                 )
             ]
-        wanted = name
+        wanted, release = name, _NEWEST if needs.newest else _NEW
         if not needs.imports(own_import) and needs.imports(other_import) and other not in listed:
             wanted = other
         both: list[Verdict] = []
@@ -217,7 +229,7 @@ def _lightning(
                 if wanted == name
                 else f"the code imports `{other_import}`"
             )
-        return [Verdict("TRU901", f"{what}: require `{wanted}{_NEW}`", (wanted, extras, _NEW)), *both]
+        return [Verdict("TRU901", f"{what}: require `{wanted}{release}`", (wanted, extras, release)), *both]
     if needs.after and needs.lightning and not needs.imports("relight"):
         return [
             Verdict(

@@ -77,6 +77,8 @@ class FileContext:
         self.fixing = fixing
         self.options = options
         self.names: Names = _shared(project, "names", lambda: Names(project))
+        # What rules keep between two questions; it goes with the file.
+        self.memo: dict[str, object] = {}
         self.classes: Classes = _shared(project, "classes", lambda: Classes(project, self.names))
         self.types: Types = _shared(project, "types", lambda: Types(self.names, self.classes))
 

@@ -57,6 +57,7 @@ MODULES: tuple[str, ...] = (
     "tuner",
     "unattached_trainer",
     "values",
+    "weights_only",
     "wrapped_parameters",
 )
 

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from trainer_upgrade import catalogue
 from trainer_upgrade.catalogue import ImportFact, compat_names
@@ -427,14 +426,11 @@ def _through_compat(dotted: str, fact: ImportFact) -> ImportFact:
     return replace(fact, new=new, status="moved", applicability=Applicability.SAFE)
 
 
-_CACHE: WeakKeyDictionary[FileContext, Imports] = WeakKeyDictionary()
-
-
 def imports_of(file: FileContext) -> Imports:
     """Return the imports of a file; looked for once."""
-    found = _CACHE.get(file)
-    if found is None:
-        found = _CACHE[file] = Imports(file)
+    found = file.memo.get("imports")
+    if not isinstance(found, Imports):
+        found = file.memo["imports"] = Imports(file)
     return found
 
 
