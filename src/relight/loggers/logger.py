@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lightning_fabric.loggers.logger import Logger as FabricLogger
+from lightning_fabric.loggers.logger import _DummyExperiment as DummyExperiment
 from lightning_fabric.loggers.logger import rank_zero_experiment
 
 if TYPE_CHECKING:
@@ -34,24 +35,6 @@ class Logger(FabricLogger, ABC):
     def save_dir(self) -> str | None:
         """Directory below which this logger writes, or None if it writes no files."""
         return None
-
-
-class DummyExperiment:
-    """Stands for any experiment: has every method, and none does anything."""
-
-    def nop(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        """Return a method that does nothing."""
-        return self.nop
-
-    def __getitem__(self, index: Any) -> DummyExperiment:
-        """Return itself."""
-        return self
-
-    def __setitem__(self, *args: Any) -> None:
-        """Do nothing."""
 
 
 class DummyLogger(Logger):

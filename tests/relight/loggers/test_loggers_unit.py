@@ -117,6 +117,7 @@ def test_other_ranks_write_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     logger.log_metrics({"a": 1.0}, step=0)
     logger.save()
     logger.experiment[2].anything(1)
+    assert isinstance(logger.experiment, loggers.logger.DummyExperiment)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from relight.callbacks.progress.progress_bar import ProgressBar
+from relight.callbacks.progress._shown import ShownBar
 from relight.utilities.memory import map_tensors
 from relight.utilities.types import STEP_OUTPUT
 
@@ -53,7 +53,7 @@ class RichProgressBarTheme:
     metrics_format: str = ".3f"
 
 
-class RichProgressBar(ProgressBar):
+class RichProgressBar(ShownBar):
     """Show progress with rich: redrawn on a terminal, the last state elsewhere (a file, a CI log).
 
     Override :meth:`configure_columns` to show other columns, :meth:`get_metrics` for other metrics.
@@ -78,7 +78,6 @@ class RichProgressBar(ProgressBar):
         self._refresh_rate = refresh_rate
         self._leave = leave
         self._console_kwargs = console_kwargs or {}
-        self._enabled = True
         self._drawn_at = 0.0
         self._tasks: dict[str, TaskID] = {}
 
@@ -92,24 +91,6 @@ class RichProgressBar(ProgressBar):
     def refresh_rate(self) -> float:
         """Drawings a second, at most."""
         return self._refresh_rate
-
-    @property
-    def is_enabled(self) -> bool:
-        """Whether anything is shown."""
-        return self._enabled and self._refresh_rate > 0
-
-    @property
-    def is_disabled(self) -> bool:
-        """Whether nothing is shown."""
-        return not self.is_enabled
-
-    def disable(self) -> None:
-        """Show nothing."""
-        self._enabled = False
-
-    def enable(self) -> None:
-        """Show again."""
-        self._enabled = True
 
     def configure_columns(self, trainer: Trainer) -> list[Any]:
         """Return the columns before the metrics, of :mod:`rich.progress`."""
@@ -207,6 +188,9 @@ class RichProgressBar(ProgressBar):
         self.progress.update(self._tasks[which], completed=done)
         self._draw()
 
+    def _begin_loader(self, which: str, total: float, text: str, dataloader_idx: int) -> None:
+        self._restart(which, total, text)
+
     def _hide(self, which: str) -> None:
         if self.progress is not None and which in self._tasks:
             self.progress.update(self._tasks[which], visible=False)
@@ -298,32 +282,6 @@ class RichProgressBar(ProgressBar):
         """Begin."""
         self._begin(trainer)
 
-    def on_validation_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Start the validation bar again for each loader."""
-        if self.is_enabled and self.has_dataloader_changed(dataloader_idx):
-            checking = trainer.sanity_checking
-            text = self.sanity_check_description if checking else self.validation_description
-            self._restart("sanity" if checking else "val", self.total_val_batches_current_dataloader, text)
-
-    def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: STEP_OUTPUT,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Move the validation bar."""
-        self._move("sanity" if trainer.sanity_checking else "val", batch_idx + 1)
-
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Take the validation bar of a fit away."""
         if trainer.state.fn == "fit":
@@ -335,57 +293,9 @@ class RichProgressBar(ProgressBar):
             self._show_metrics(trainer, pl_module)
         self.reset_dataloader_idx_tracker()
 
-    def on_test_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Start the test bar again for each loader."""
-        if self.is_enabled and self.has_dataloader_changed(dataloader_idx):
-            self._restart("test", self.total_test_batches_current_dataloader, self.test_description)
-
-    def on_test_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: STEP_OUTPUT,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Move the test bar."""
-        self._move("test", batch_idx + 1)
-
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Forget the loader."""
         self.reset_dataloader_idx_tracker()
-
-    def on_predict_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Start the predict bar again for each loader."""
-        if self.is_enabled and self.has_dataloader_changed(dataloader_idx):
-            self._restart("predict", self.total_predict_batches_current_dataloader, self.predict_description)
-
-    def on_predict_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Move the predict bar."""
-        self._move("predict", batch_idx + 1)
 
     def on_predict_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Forget the loader."""

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from relight.callbacks.progress._bar import Bar
-from relight.callbacks.progress.progress_bar import ProgressBar
+from relight.callbacks.progress._shown import ShownBar
 from relight.utilities.types import STEP_OUTPUT
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from relight.trainer import Trainer
 
 
-class TQDMProgressBar(ProgressBar):
+class TQDMProgressBar(ShownBar):
     """Show progress: a line that is redrawn on a terminal, a line an epoch elsewhere (a file, a CI log).
 
     Name, arguments and attributes are those of Lightning's bar; tqdm itself is not needed. To change a bar,
@@ -34,7 +34,6 @@ class TQDMProgressBar(ProgressBar):
         self._refresh_rate = _resolve_refresh_rate(refresh_rate)
         self._process_position = process_position
         self._leave = leave
-        self._enabled = True
         # Any, not Bar: a user's own bar need only look like tqdm's.
         self._train_progress_bar: Any = None
         self._val_progress_bar: Any = None
@@ -56,24 +55,6 @@ class TQDMProgressBar(ProgressBar):
     def process_position(self) -> int:
         """Number of lines left free above."""
         return self._process_position
-
-    @property
-    def is_enabled(self) -> bool:
-        """Whether anything is shown."""
-        return self._enabled and self._refresh_rate > 0
-
-    @property
-    def is_disabled(self) -> bool:
-        """Whether nothing is shown."""
-        return not self.is_enabled
-
-    def disable(self) -> None:
-        """Show nothing."""
-        self._enabled = False
-
-    def enable(self) -> None:
-        """Show again."""
-        self._enabled = True
 
     # -- the bars -------------------------------------------------------------------------------------------
 
@@ -206,33 +187,6 @@ class TQDMProgressBar(ProgressBar):
         if not trainer.sanity_checking:
             self.val_progress_bar = self.init_validation_tqdm()
 
-    def on_validation_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Start the validation bar again for each loader."""
-        if self.has_dataloader_changed(dataloader_idx):
-            checking = trainer.sanity_checking
-            text = self.sanity_check_description if checking else self.validation_description
-            total = self.total_val_batches_current_dataloader
-            _restart(self.val_progress_bar, total, f"{text} DataLoader {dataloader_idx}")
-
-    def on_validation_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: STEP_OUTPUT,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Move the validation bar."""
-        self._move(self._val_progress_bar, batch_idx + 1)
-
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Close the validation bar; during a fit show the new metrics on the training bar."""
         self.val_progress_bar.close()
@@ -245,31 +199,6 @@ class TQDMProgressBar(ProgressBar):
         """Open the test bar."""
         self.test_progress_bar = self.init_test_tqdm()
 
-    def on_test_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Start the test bar again for each loader."""
-        if self.has_dataloader_changed(dataloader_idx):
-            text = f"{self.test_description} DataLoader {dataloader_idx}"
-            _restart(self.test_progress_bar, self.total_test_batches_current_dataloader, text)
-
-    def on_test_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: STEP_OUTPUT,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Move the test bar."""
-        self._move(self._test_progress_bar, batch_idx + 1)
-
     def on_test_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Close the test bar."""
         self.test_progress_bar.close()
@@ -278,31 +207,6 @@ class TQDMProgressBar(ProgressBar):
     def on_predict_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Open the predict bar."""
         self.predict_progress_bar = self.init_predict_tqdm()
-
-    def on_predict_batch_start(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Start the predict bar again for each loader."""
-        if self.has_dataloader_changed(dataloader_idx):
-            text = f"{self.predict_description} DataLoader {dataloader_idx}"
-            _restart(self.predict_progress_bar, self.total_predict_batches_current_dataloader, text)
-
-    def on_predict_batch_end(
-        self,
-        trainer: Trainer,
-        pl_module: LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-        dataloader_idx: int = 0,
-    ) -> None:
-        """Move the predict bar."""
-        self._move(self._predict_progress_bar, batch_idx + 1)
 
     def on_predict_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Close the predict bar."""
@@ -323,8 +227,13 @@ class TQDMProgressBar(ProgressBar):
         rate = self._refresh_rate
         return self._enabled and rate > 0 and (current % rate == 0 or current == total)
 
-    def _move(self, bar: Any, n: int) -> None:
-        if bar is not None and self._should_update(n, bar.total) and _advance(bar, n):
+    def _begin_loader(self, which: str, total: float, text: str, dataloader_idx: int) -> None:
+        bar = getattr(self, f"{'val' if which == 'sanity' else which}_progress_bar")
+        _restart(bar, total, f"{text} DataLoader {dataloader_idx}")
+
+    def _move(self, which: str, done: int) -> None:
+        bar = getattr(self, f"_{'val' if which == 'sanity' else which}_progress_bar")
+        if bar is not None and self._should_update(done, bar.total) and _advance(bar, done):
             bar.refresh()
 
 
