@@ -131,6 +131,11 @@ def build_parser() -> argparse.ArgumentParser:
         help="write out defaults that have changed",
     )
     what.add_argument(
+        "--compat-only",
+        action="store_true",
+        help="change nothing but the imports, to relight.compat: the smallest first step",
+    )
+    what.add_argument(
         "--annotate",
         action="store_true",
         help="mark what is left with `# TODO(trainer-upgrade TRU…)`; marks of what is done go",

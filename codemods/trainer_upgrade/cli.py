@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trainer_upgrade.engine import Engine, FileResult, Options
     from trainer_upgrade.project.index import Project
     from trainer_upgrade.report.summary import Report
+    from trainer_upgrade.rules.registry import Rule
     from trainer_upgrade.settings import Pattern, Settings
 
 __all__ = ["build_parser", "main"]
@@ -94,6 +95,8 @@ def _run(given: argparse.Namespace) -> int:
         )
         return _stdin(given, settings, Engine(project, options, display=display_paths([path])), path)
     kinds = settings.file_types or frozenset(Kind)
+    if given.compat_only:
+        kinds = kinds & {Kind.PYTHON, Kind.CONFIG}
     found = discover(
         [Path(path) for path in named],
         SUFFIXES,
@@ -103,10 +106,19 @@ def _run(given: argparse.Namespace) -> int:
     files = [path for path in found.files if not (given.force_exclude and settings.excluded(path))]
     for missing in found.missing:
         print(f"trainer-upgrade: {missing}: no such file or directory", file=sys.stderr)
-    project = Project(files, settings.target, roots=found.roots, target_version=settings.target_version)
+    configurations = [path for path in files if given.compat_only and kind_of(path) is Kind.CONFIG]
+    project = Project(
+        [path for path in files if path not in set(configurations)],
+        settings.target,
+        roots=found.roots,
+        target_version=settings.target_version,
+    )
     with _Progress(given, settings, len(files)) as progress:
-        engine = Engine(project, options, display=display_paths(files), progress=progress)
+        engine = Engine(
+            project, options, display=display_paths(files), progress=progress, rules=_rules(given)
+        )
         results = list(engine.check()) if given.check else engine.upgrade()
+    results += _compat_configurations(given, configurations)
     results.sort(key=lambda result: result.path.as_posix())
     report = _new_report(given, settings, project, files)
     if report.fixing:
@@ -117,6 +129,33 @@ def _run(given: argparse.Namespace) -> int:
     for result in results:
         _add(report, engine, result)
     return _finish(given, settings, report, results, missing=bool(found.missing))
+
+
+def _rules(given: argparse.Namespace) -> list[Rule] | None:
+    """Return the rules to run; ``None`` for all."""
+    if not given.compat_only:
+        return None
+    from trainer_upgrade.rules.compat_only import COMPAT_ONLY
+
+    return [COMPAT_ONLY]
+
+
+def _compat_configurations(given: argparse.Namespace, files: list[Path]) -> list[FileResult]:
+    """Let class paths in configurations lead to compat."""
+    if not files:
+        return []
+    from trainer_upgrade.documents.compat_paths import configuration
+    from trainer_upgrade.engine import display_paths
+
+    results = []
+    display = display_paths(files)
+    for path in files:
+        shown = display.get(path, path)
+        try:
+            results.append(configuration(path, shown, fixing=not given.check))
+        except (OSError, UnicodeDecodeError) as error:
+            print(f"trainer-upgrade: {shown}: cannot be read: {error}", file=sys.stderr)
+    return results
 
 
 def _verify(given: argparse.Namespace, settings: Settings) -> int:
