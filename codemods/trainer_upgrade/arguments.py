@@ -176,6 +176,12 @@ def build_parser() -> argparse.ArgumentParser:
         "--baseline", metavar="FILE", help="report only what is new; written if it is not there yet"
     )
     which.add_argument(
+        "--evidence",
+        action="append",
+        metavar="FILE",
+        help="with --check: also report what a run under relight.compat saw (its RELIGHT_COMPAT_LOG)",
+    )
+    which.add_argument(
         "--write-baseline",
         action="store_true",
         help="take what is gone out of the baseline; nothing is ever added to one",

@@ -119,6 +119,8 @@ def _run(given: argparse.Namespace) -> int:
         )
         results = list(engine.check()) if given.check else engine.upgrade()
     results += _compat_configurations(given, configurations)
+    if given.evidence:
+        _add_evidence(given, options, results)
     results.sort(key=lambda result: result.path.as_posix())
     report = _new_report(given, settings, project, files)
     if report.fixing:
@@ -156,6 +158,18 @@ def _compat_configurations(given: argparse.Namespace, files: list[Path]) -> list
         except (OSError, UnicodeDecodeError) as error:
             print(f"trainer-upgrade: {shown}: cannot be read: {error}", file=sys.stderr)
     return results
+
+
+def _add_evidence(given: argparse.Namespace, options: Options, results: list[FileResult]) -> None:
+    """Add what runs under compat saw, and say what could not be used of it."""
+    from pathlib import Path
+
+    from trainer_upgrade.evidence import read
+
+    evidence = read(Path(each) for each in given.evidence)
+    evidence.add_to(results, options)
+    for note in evidence.notes:
+        print(f"trainer-upgrade: {note}", file=sys.stderr)
 
 
 def _verify(given: argparse.Namespace, settings: Settings) -> int:
@@ -198,6 +212,8 @@ def _consistent(given: argparse.Namespace) -> None:
         raise UsageError("the path - stands alone")
     if given.stdin_filename and given.paths != ["-"]:
         raise UsageError("--stdin-filename goes with the path -")
+    if given.evidence and not given.check:
+        raise UsageError("--evidence goes with --check: after an upgrade its lines are others")
     if given.annotate and given.check:
         raise UsageError("--annotate changes files: it goes without --check")
     if given.config and given.isolated:
