@@ -12,6 +12,7 @@ does as 1.9 did, or as the one that :func:`emulate` or ``RELIGHT_COMPAT_VERSION`
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from relight.compat import _finder
@@ -41,7 +42,12 @@ __all__ = [
 ]
 
 # The release whose API this is: scripts branch on it.
-__version__ = str(release())
+try:
+    __version__ = str(release())
+except ValueError:
+    if sys.argv[:1] != ["-m"]:  # `python -m relight.compat` says it in one line
+        raise
+    __version__ = ""
 
 _finder.serve_own()
 

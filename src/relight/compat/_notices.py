@@ -23,7 +23,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LegacyAPIWarning", "LegacyWarning", "Place", "notice", "place_of", "summary", "user_place"]
+__all__ = [
+    "LegacyAPIWarning",
+    "LegacyWarning",
+    "Place",
+    "mode",
+    "notice",
+    "place_of",
+    "summary",
+    "user_place",
+]
 
 Place = tuple[str, int]
 MODES = ("warn", "error", "ignore", "summary")
@@ -100,11 +109,16 @@ def place_of(function: Callable[..., object]) -> Place:
     return code.co_filename, code.co_firstlineno
 
 
-def _mode() -> str:
-    mode = os.environ.get("RELIGHT_COMPAT", "warn").strip().lower()
-    if mode not in MODES:
-        raise ValueError(f"RELIGHT_COMPAT={mode!r}: say one of {', '.join(MODES)}")
-    return mode
+def mode() -> str:
+    """Return what a use does.
+
+    Raises:
+        ValueError: ``RELIGHT_COMPAT`` says none of :data:`MODES`.
+    """
+    said = os.environ.get("RELIGHT_COMPAT", "warn").strip().lower()
+    if said not in MODES:
+        raise ValueError(f"RELIGHT_COMPAT={said!r}: say one of {', '.join(MODES)}")
+    return said
 
 
 def _log(code: str, place: Place, item: str, message: str, values: Mapping[str, Any]) -> None:
@@ -143,10 +157,10 @@ def notice(
     Raises:
         LegacyWarning: With ``RELIGHT_COMPAT=error``, at every use.
     """
-    mode = _mode()
+    chosen = mode()
     where = place or user_place()
     text = f"{code} {message} (or run trainer-upgrade)"
-    if mode == "error":
+    if chosen == "error":
         _log(code, where, item, message, values or {})
         raise LegacyWarning(text)
     key = (code, *where, item)
@@ -154,11 +168,11 @@ def notice(
         return
     _seen.add(key)
     _log(code, where, item, message, values or {})
-    if mode == "summary":
+    if chosen == "summary":
         if not _uses:
             atexit.register(_print_summary, os.getpid())
         _uses.setdefault(where[0], []).append((where[1], code, message))
-    elif mode == "warn":
+    elif chosen == "warn":
         # A registry of its own: "one a place" is decided above, not by the warnings module.
         warnings.warn_explicit(text, LegacyWarning, where[0], where[1], registry={})
 

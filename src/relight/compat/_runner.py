@@ -16,6 +16,8 @@ import types
 from collections.abc import Sequence
 
 from relight.compat._finder import install
+from relight.compat._notices import mode
+from relight.compat._release import release
 
 __all__ = ["main"]
 
@@ -79,6 +81,21 @@ def _version() -> str:
         return "unknown"
 
 
+def _wrong_settings() -> str:
+    """Say what is wrong with the environment; nothing if it is right."""
+    try:
+        mode()
+        release()
+        if log := os.environ.get("RELIGHT_COMPAT_LOG"):
+            with open(log, "a"):
+                pass
+    except ValueError as error:
+        return str(error)
+    except OSError as error:
+        return f"the log {error.filename!r} cannot be written: {error.strerror}"
+    return ""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run what ``arguments`` name and return the exit code.
 
@@ -100,6 +117,9 @@ def main(arguments: Sequence[str]) -> int:
     if "log" in options:
         # Through the environment, so that processes which the script starts append to the same file.
         os.environ["RELIGHT_COMPAT_LOG"] = os.path.abspath(options["log"])
+    if wrong := _wrong_settings():
+        print(f"python -m relight.compat: {wrong}", file=sys.stderr)
+        return 2
     install()
     try:
         if "m" in options:

@@ -95,6 +95,25 @@ def test_usage(tmp_path: Path) -> None:
         assert python(*arguments, cwd=tmp_path).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ({"RELIGHT_COMPAT": "loud"}, "RELIGHT_COMPAT='loud': say one of warn, error"),
+        ({"RELIGHT_COMPAT_VERSION": "3"}, "RELIGHT_COMPAT_VERSION='3': say a release from 0.7 to 1.9"),
+        (
+            {"RELIGHT_COMPAT_LOG": "gone/uses.jsonl"},
+            "uses.jsonl' cannot be written: No such file or directory",
+        ),
+    ],
+)
+def test_wrong_settings_are_said_in_one_line(tmp_path: Path, setting: dict[str, str], told: str) -> None:
+    write(tmp_path, "script.py", "print('it ran')")
+    done = python("script.py", cwd=tmp_path, **setting)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert told in done.stderr
+
+
 def test_old_imports_work_and_uses_are_logged(tmp_path: Path) -> None:
     write(
         tmp_path,
