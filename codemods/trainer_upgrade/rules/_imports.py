@@ -46,6 +46,8 @@ _LOOP = {
     "relight.LightningModule": "relight.compat.LightningModule",
     "relight.Trainer": "relight.compat.Trainer",
 }
+# Metrics that torchmetrics has no twin of.
+_METRICS = "TRU310"
 # Packages that `import relight` reaches as attributes.
 _RELIGHT_PACKAGES = ("callbacks", "compat", "loggers", "plugins", "profilers", "trainer", "utilities")
 
@@ -164,6 +166,8 @@ class Imports:
         for bound in self.bound:
             if bound.root in LEGACY_ROOTS:
                 blockers = self.blockers(bound)
+                if blockers and not bound.shared and all(code == _METRICS for _, code, _ in blockers):
+                    continue  # gone from every 2.x as well, and nothing that a Trainer has to know
                 if bound.shared or bound.guarded or blockers:
                     return blockers[0][0] if blockers else bound.aliases[0][0]
         return self.stars[0] if self.stars else None
