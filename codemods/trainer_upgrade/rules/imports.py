@@ -34,6 +34,7 @@ from trainer_upgrade.findings import Edit, Finding, Fix, ImportRequest
 from trainer_upgrade.project.canonical import root_of
 from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.project.scopes import Scope
+from trainer_upgrade.rules._expressions import is_pure
 from trainer_upgrade.rules._import_text import rewrite_from, rewrite_import
 from trainer_upgrade.rules._imports import (
     LEGACY_ROOTS,
@@ -66,6 +67,8 @@ __all__ = [
 SAFE, UNSAFE, MANUAL = Applicability.SAFE, Applicability.UNSAFE, Applicability.MANUAL
 # A move of the root alone.
 ROOT_ONLY = "TRU334"
+# Where the classes live that a Trainer makes and hands out.
+_RUNS = ("pytorch_lightning.strategies.", "pytorch_lightning.plugins.", "pytorch_lightning.accelerators.")
 
 
 @dataclass
@@ -128,7 +131,10 @@ class ImportRule:
         ]
         for move in moves:
             if move.how is MANUAL:
-                yield file.finding(move.fact.code, node, move.fact.advice, removed_in=move.fact.removed_in)
+                fix = _never_one(move, move.alias.asname or move.alias.name, file)
+                yield file.finding(
+                    move.fact.code, node, move.fact.advice, fix, removed_in=move.fact.removed_in
+                )
         for how in (SAFE, UNSAFE):
             mine = [move for move in moves if move.how is how]
             if not mine:
@@ -436,6 +442,28 @@ def waits(reference: Reference, base: str) -> bool:
     if fact is None or fact.applicability is SAFE or (fact.new or "").startswith(base + "."):
         return False
     return fact.status in ("external", "private", "removed")
+
+
+def _never_one(move: Move, local: str, file: FileContext) -> Fix | None:
+    """Answer ``isinstance(strategy, DataParallelStrategy)`` where nothing is one any more."""
+    bound = move.bound
+    if not file.fixing or bound.shared or not bound.references or exported(file, local):
+        return None
+    if not bound.dotted.startswith(_RUNS) or len(bound.aliases) != 1 or mentioned(file, local):
+        return None
+    edits = []
+    for reference in bound.references:
+        call = file.parent(reference.node)
+        if not isinstance(call, ast.Call) or len(call.args) != 2 or call.args[1] is not reference.node:
+            return None
+        if (
+            not isinstance(call.func, ast.Name)
+            or call.func.id != "isinstance"
+            or not is_pure(call.args[0], file)
+        ):
+            return None
+        edits.append(file.edit(call, "False"))
+    return Fix(UNSAFE, "nothing is one any more", tuple(edits), unimports=(local,))
 
 
 def _blocked(

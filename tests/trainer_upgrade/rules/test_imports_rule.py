@@ -310,3 +310,22 @@ def test_a_file_that_others_import_from_keeps_its_names() -> None:
         path="base.py",
         files={"user.py": "import pytorch_lightning\nfrom base import LightningLoggerBase\n"},
     )
+
+
+def test_questions_for_a_class_that_nothing_is_any_more() -> None:
+    head = "from pytorch_lightning import Trainer\n"
+    body = "\n\ndef dp(trainer: Trainer):\n    return {}\n"
+    gone = "from pytorch_lightning.strategies import DataParallelStrategy\n"
+    asks = "isinstance(trainer.strategy, DataParallelStrategy)"
+    found = testing.check(
+        head + gone + body.format(asks), head + body.format("False"), target="lightning", unsafe=True
+    )
+    assert [each.code for each in found] == ["TRU306"]
+    # Made, not asked about: a person has to decide.
+    for other in (
+        "DataParallelStrategy()",
+        f"{asks} or DataParallelStrategy",
+        "isinstance(f(), DataParallelStrategy)",
+    ):
+        text = head + gone + body.format(other)
+        testing.check(text, text, target="lightning", unsafe=True)
