@@ -36,7 +36,7 @@ from trainer_upgrade.rules._rewrite import quote_of
 from trainer_upgrade.rules.registry import on, rule
 from trainer_upgrade.rules.support.bodies import starts_line
 
-__all__ = ["ArgparseHelpers"]
+__all__ = ["ArgparseHelpers", "all_options"]
 
 _METHODS = frozenset(
     [
@@ -97,7 +97,7 @@ class ArgparseHelpers:
             return None
         if function.attr == "from_argparse_args":
             return self._from_known(node, function, file)
-        return self._all_options(node, function, file) if function.attr == "add_argparse_args" else None
+        return all_options(node, function, file) if function.attr == "add_argparse_args" else None
 
     def _from_known(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
         """Build the object from those options that its constructor knows, as the helper did."""
@@ -120,45 +120,6 @@ class ArgparseHelpers:
         edit = file.edit(node, text)
         return Fix(
             Applicability.UNSAFE, "take the options that it knows", (edit,), (ImportRequest("inspect"),)
-        )
-
-    def _all_options(self, node: ast.Call, function: ast.Attribute, file: FileContext) -> Fix | None:
-        """Add an option for each argument of today's Trainer; values are read as YAML."""
-        statement = file.parent(node)
-        if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Name):
-            return None
-        parser = node.args[0].id
-        lines = []
-        if (
-            isinstance(statement, ast.Assign)
-            and len(statement.targets) == 1
-            and isinstance(statement.targets[0], ast.Name)
-        ):
-            if statement.targets[0].id != parser:
-                lines.append(f"{statement.targets[0].id} = {parser}")
-                parser = statement.targets[0].id
-        elif not isinstance(statement, ast.Expr):
-            return None
-        if not isinstance(statement, ast.stmt) or not starts_line(file, statement):
-            return None
-        cls, quote = file.segment(function.value), quote_of(node, file)
-        flag = f"f{quote}--{{name}}{quote}"
-        unit = "    "
-        lines += [
-            f"for name, parameter in inspect.signature({cls}.__init__).parameters.items():",
-            f"{unit}if name != {quote}self{quote} and {flag} not in {parser}._option_string_actions:",
-            f"{unit * 2}{parser}.add_argument(",
-            f"{unit * 3}{flag}, type=yaml.safe_load, nargs={quote}?{quote}, const=True,"
-            " default=parameter.default",
-            f"{unit * 2})",
-        ]
-        text = (file.newline + file.line_indent(statement)).join(lines)
-        requests = (ImportRequest("inspect"), ImportRequest("yaml"))
-        return Fix(
-            Applicability.UNSAFE,
-            "add the options of today's Trainer",
-            (file.edit(statement, text),),
-            requests,
         )
 
     def _compat(self, file: FileContext) -> tuple[str, ImportRequest]:
@@ -225,6 +186,59 @@ class ArgparseHelpers:
         value_end, end = file.span(function.value)[1], file.span(function)[1]
         edits = (Edit(value_end, end, ""), *editor.edits())
         return Fix(Applicability.SAFE, "pass the options by name", tuple(sorted(edits)))
+
+
+def all_options(
+    node: ast.Call, function: ast.Attribute, file: FileContext, *, trainer: bool = True
+) -> Fix | None:
+    """Add an option for each argument that a class takes today; values are read as YAML.
+
+    Args:
+        node: The call of ``add_argparse_args``.
+        function: What it calls.
+        file: The file.
+        trainer: Whether the class is a Trainer, whose arguments all have defaults.
+    """
+    statement = file.parent(node)
+    if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Name):
+        return None
+    parser = node.args[0].id
+    lines = []
+    if (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and isinstance(statement.targets[0], ast.Name)
+    ):
+        if statement.targets[0].id != parser:
+            lines.append(f"{statement.targets[0].id} = {parser}")
+            parser = statement.targets[0].id
+    elif not isinstance(statement, ast.Expr):
+        return None
+    if not isinstance(statement, ast.stmt) or not starts_line(file, statement):
+        return None
+    cls, quote = file.segment(function.value), quote_of(node, file)
+    flag = f"f{quote}--{{name}}{quote}"
+    unit = "    "
+    own, default = f"name != {quote}self{quote}", "parameter.default"
+    if not trainer:
+        own = f"name not in ({', '.join(f'{quote}{each}{quote}' for each in ('self', 'args', 'kwargs'))})"
+        default += f",{file.newline}{file.line_indent(statement)}{unit * 3}"
+        default += "required=parameter.default is parameter.empty,"
+    lines += [
+        f"for name, parameter in inspect.signature({cls}.__init__).parameters.items():",
+        f"{unit}if {own} and {flag} not in {parser}._option_string_actions:",
+        f"{unit * 2}{parser}.add_argument(",
+        f"{unit * 3}{flag}, type=yaml.safe_load, nargs={quote}?{quote}, const=True, default={default}",
+        f"{unit * 2})",
+    ]
+    text = (file.newline + file.line_indent(statement)).join(lines)
+    requests = (ImportRequest("inspect"), ImportRequest("yaml"))
+    return Fix(
+        Applicability.UNSAFE,
+        "add the options of today's arguments",
+        (file.edit(statement, text),),
+        requests,
+    )
 
 
 def _reads_legacy(file: FileContext) -> bool:

@@ -32,6 +32,7 @@ from trainer_upgrade.project.context import FileContext
 from trainer_upgrade.rules._expressions import literal
 from trainer_upgrade.rules._imports import imports_of
 from trainer_upgrade.rules._rewrite import spelled
+from trainer_upgrade.rules.argparse_helpers import all_options
 from trainer_upgrade.rules.registry import on, rule
 
 __all__ = ["GoneMembers"]
@@ -104,6 +105,8 @@ class GoneMembers:
             return self._read(node, entry, receiver, file, target)
         if call is None:
             return None
+        if entry.name == "add_argparse_args":
+            return all_options(call, node, file, trainer=False)
         if entry.name == "grad_norm":
             return self._call(node, call, entry, "norm_type", _argument(call, "norm_type"), file, target)
         if entry.name == "summarize" and target is Target.LIGHTNING:

@@ -139,3 +139,25 @@ def test_arguments_of_the_same_name_elsewhere(argument: str) -> None:
     # An argument of the same name on another class is that class's.
     text = f"from pytorch_lightning.loggers import CometLogger\n\nlogger = CometLogger({argument}='a')\n"
     assert "TRU004" not in [each.code for each in findings(text)]
+
+
+def test_options_of_a_data_module_are_added_in_plain_sight() -> None:
+    before = DATA.split("    def look")[0] + (
+        "    def __init__(self, folder, size=3, **kwargs):\n        super().__init__()\n\n\n"
+        "parser = argparse.ArgumentParser()\nparser = Data.add_argparse_args(parser)\n"
+    )
+    after = before.replace(
+        "import pytorch_lightning as pl\n", "import pytorch_lightning as pl\nimport inspect\nimport yaml\n"
+    )
+    after = after.replace(
+        "parser = Data.add_argparse_args(parser)\n",
+        "for name, parameter in inspect.signature(Data.__init__).parameters.items():\n"
+        '    if name not in ("self", "args", "kwargs") and f"--{name}" not in parser._option_string_actions:\n'
+        "        parser.add_argument(\n"
+        '            f"--{name}", type=yaml.safe_load, nargs="?", const=True, default=parameter.default,\n'
+        "            required=parameter.default is parameter.empty,\n"
+        "        )\n",
+    )
+    head = "import argparse\n"
+    found = check(head + before, head + after, target="lightning", unsafe=True)
+    assert [each.code for each in found] == ["TRU249"]
