@@ -56,7 +56,9 @@ def test_what_compat_has_an_adapter_for_moves_and_works() -> None:
 
 
 def test_a_metric_that_is_gone_from_every_2_x_keeps_nothing_on_lightning() -> None:
-    metric = "from pytorch_lightning.metrics.metric import TensorMetric\n\n\nclass Mine(TensorMetric):\n    pass\n"
+    metric = (
+        "from pytorch_lightning.metrics.metric import TensorMetric\n\n\nclass Mine(TensorMetric):\n    pass\n"
+    )
     trains = "import pytorch_lightning as pl\nfrom metric import Mine\n\nprint(pl.Trainer, Mine)\n"
     done = testing.upgrade_files({"metric.py": metric, "train.py": trains})
     assert done["metric.py"] == metric
