@@ -19,7 +19,8 @@ __all__ = ["OnExceptionCheckpoint"]
 class OnExceptionCheckpoint(Checkpoint):
     """Save the state of a run that an exception or Ctrl-C ends, for a resume.
 
-    A run that goes well leaves no file: one from an earlier, failed run is removed when the run ends.
+    A run that goes well leaves no file: one from an earlier, failed run is removed when the run ends. While
+    it is there, ``fit`` resumes from it if no ``ckpt_path`` is given, and it counts for ``ckpt_path="last"``.
 
     Args:
         dirpath: the folder; a path or URL that fsspec knows.
@@ -42,6 +43,13 @@ class OnExceptionCheckpoint(Checkpoint):
     def ckpt_path(self) -> str:
         """Where the file is."""
         return os.path.join(self.dirpath, self.filename + self.FILE_EXTENSION)
+
+    def _find_last_checkpoints(self, trainer: Trainer) -> dict[str, float]:
+        """Return the file, if it is there, with the time at which it was written."""
+        files = filesystem(self.dirpath)
+        if not files.exists(self.ckpt_path):
+            return {}
+        return {self.ckpt_path: files.modified(self.ckpt_path).timestamp()}
 
     def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
         """Save it."""

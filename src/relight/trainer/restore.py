@@ -47,6 +47,12 @@ def select_path(
     if given is None:
         if is_slurm_job() and (newest := last_hpc_file(trainer.default_root_dir)) is not None:
             return newest[1]
+        if fn == TrainerFn.FITTING and _has_failed(trainer):
+            rank_zero_warn(
+                f"`{fn}()` goes on where an exception ended the last one, as with `ckpt_path='last'`: an"
+                " `OnExceptionCheckpoint` has left its file. Remove it to begin anew."
+            )
+            return select_path(trainer, fn, "last", module_given)
         if module_given:
             return None
         given = "best"
@@ -86,6 +92,17 @@ def select_path(
     if not given:
         raise ValueError(f"{call} names no file")
     return given
+
+
+def _has_failed(trainer: Trainer) -> bool:
+    """Whether a run before this one was ended by an exception and saved then."""
+    from relight.callbacks import OnExceptionCheckpoint
+
+    return any(
+        callback._find_last_checkpoints(trainer)
+        for callback in trainer.callbacks
+        if isinstance(callback, OnExceptionCheckpoint)
+    )
 
 
 def restore_modules_and_callbacks(trainer: Trainer, path: PathLike | None, weights_only: bool | None) -> None:
