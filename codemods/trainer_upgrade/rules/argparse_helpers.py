@@ -79,6 +79,20 @@ class ArgparseHelpers:
             return
         yield file.finding(entry, node, fix=lambda: self._fix(node, function, entry, direct, file))
 
+    @on(ast.Call)
+    def defaults(self, node: ast.Call, file: FileContext) -> Iterator[Finding]:
+        """Look at ``parser.set_defaults(gpus=2)`` where the parser's options go to a Trainer."""
+        if not _sets_defaults(node) or not _helped(file):
+            return
+        if file.target is Target.RELIGHT and not any(
+            target_of(each.value, file) is Target.LIGHTNING for each in _helped(file)
+        ):
+            return  # compat takes them
+        for keyword in node.keywords:
+            entry = catalogue.trainer_argument(keyword.arg) if keyword.arg in LEGACY_ONLY else None
+            if entry is not None:
+                yield file.finding(entry, keyword, f"{entry.advice} (a default of a parser)")
+
     def _fix(
         self, node: ast.Call, function: ast.Attribute, entry: Entry, direct: bool, file: FileContext
     ) -> Fix | None:
@@ -241,6 +255,21 @@ def all_options(
     )
 
 
+def _sets_defaults(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "set_defaults"
+
+
+def _helped(file: FileContext) -> list[ast.Attribute]:
+    """Return the mentions of the helpers on a Trainer."""
+    return [
+        node
+        for node in file.nodes
+        if isinstance(node, ast.Attribute)
+        and node.attr in _METHODS
+        and file.lightning_name(node.value) == "pytorch_lightning.Trainer"
+    ]
+
+
 def _reads_legacy(file: FileContext) -> bool:
     """Whether an option of the command line that is gone is declared or read in the file."""
     for node in file.nodes:
@@ -257,10 +286,11 @@ def _reads_legacy(file: FileContext) -> bool:
                 "cfg",
             ):
                 return True
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "add_argument"
-        ) and _dest(node) in LEGACY_ONLY:
+        elif not isinstance(node, ast.Call):
+            continue
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            if _dest(node) in LEGACY_ONLY:
+                return True
+        elif _sets_defaults(node) and any(each.arg in LEGACY_ONLY for each in node.keywords):
             return True
     return False

@@ -384,3 +384,17 @@ def test_reported_and_left(source: str, code: str) -> None:
     found = testing.findings(text, target="lightning")
     assert code in [each.code for each in found]
     assert all(each.fix is None for each in found)
+
+
+def test_defaults_of_a_parser_that_reaches_the_trainer_are_told() -> None:
+    text = (
+        "import argparse\nimport pytorch_lightning as pl\n\nparser = argparse.ArgumentParser()\n"
+        "parser = pl.Trainer.add_argparse_args(parser)\nparser.set_defaults(gpus=2, max_epochs=3, mine=1)\n"
+        "trainer = pl.Trainer.from_argparse_args(parser.parse_args())\n"
+    )
+    found = testing.findings(text, target="lightning")
+    assert sorted(each.code for each in found) == ["TRU101", "TRU434", "TRU435"]
+    # An option that is gone would be dropped without a word: nothing is rewritten.
+    testing.check(text, text, target="lightning", unsafe=True)
+    # On relight compat takes them.
+    assert "TRU101" not in [each.code for each in testing.findings(text)]
