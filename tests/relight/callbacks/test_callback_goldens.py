@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from golden_values import same
+
 HERE = Path(__file__).parent
 GOLDEN = HERE.parents[1] / "golden" / "callbacks"
 
@@ -51,26 +53,26 @@ def test_checkpoints_saved_as_by_lightning(name: str, dialect: Any, tmp_path: Pa
     if name in STALE_IN_LIGHTNING:
         assert result != golden("checkpoints")[name]
         return
-    assert without_metric_order(result) == without_metric_order(golden("checkpoints")[name])
+    assert same(without_metric_order(result), without_metric_order(golden("checkpoints")[name]))
 
 
 def test_directories_and_resume_as_by_lightning(dialect: Any, tmp_path: Path) -> None:
-    assert as_json(scenarios.run_checkpoint_directories(dialect, str(tmp_path))) == golden("directories")
+    assert same(as_json(scenarios.run_checkpoint_directories(dialect, str(tmp_path))), golden("directories"))
 
 
 @pytest.mark.parametrize("name", sorted(scenarios.STOPS))
 def test_stops_as_lightning_does(name: str, dialect: Any, tmp_path: Path) -> None:
     result = as_json(scenarios.run_stop(dialect, name, str(tmp_path)))
-    assert without_metric_order(result) == without_metric_order(golden("stops")[name])
+    assert same(without_metric_order(result), without_metric_order(golden("stops")[name]))
 
 
 @pytest.mark.parametrize("name", sorted(scenarios.RATES))
 def test_learning_rates_logged_as_by_lightning(name: str, dialect: Any, tmp_path: Path) -> None:
-    assert as_json(scenarios.run_rates(dialect, name, str(tmp_path))) == golden("rates")[name]
+    assert same(as_json(scenarios.run_rates(dialect, name, str(tmp_path))), golden("rates")[name])
 
 
 def test_csv_files_equal_lightnings_to_the_byte(dialect: Any, tmp_path: Path) -> None:
-    assert as_json(scenarios.run_csv(dialect, str(tmp_path))) == golden("csv")
+    assert same(as_json(scenarios.run_csv(dialect, str(tmp_path))), golden("csv"))
 
 
 def test_profiler_sees_each_overridden_hook_as_often(dialect: Any, tmp_path: Path) -> None:

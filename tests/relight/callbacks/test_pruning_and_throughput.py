@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from golden_values import same
 from relight.callbacks.pruning import ModelPruning
 from relight.utilities.exceptions import MisconfigurationException
 
@@ -43,12 +44,12 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.mark.parametrize("name", sorted(golden("pruning")))
 def test_prunes_as_lightning(name: str, ours: Any) -> None:
-    assert ours["pruning"][name] == golden("pruning")[name]
+    assert same(ours["pruning"][name], golden("pruning")[name])
 
 
 @pytest.mark.parametrize("name", sorted(golden("throughput")))
 def test_measures_as_lightning(name: str, ours: Any) -> None:
-    assert ours["throughput"][name] == golden("throughput")[name]
+    assert same(ours["throughput"][name], golden("throughput")[name])
 
 
 @pytest.mark.parametrize(

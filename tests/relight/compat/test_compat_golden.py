@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from golden_values import same
+
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "compat"
 SCENARIOS = sorted(path.stem for path in (GOLDEN / "scenarios").glob("*.py") if path.stem != "scenario_kit")
 
@@ -106,7 +108,7 @@ def differences(expected: dict[str, Any], found: dict[str, Any], allowed: dict[A
     """Yield what differs and may not."""
     events, others = expected.pop("events"), found.pop("events")
     for number, (one, other) in enumerate(zip(events, others, strict=False)):
-        if one != other and number not in allowed:
+        if not same(other, one) and number not in allowed:
             yield f"event {number}: {other} instead of {one}"
     if len(events) != len(others):
         yield f"{len(others)} events instead of {len(events)}"
@@ -116,7 +118,7 @@ def differences(expected: dict[str, Any], found: dict[str, Any], allowed: dict[A
         for part in value if isinstance(value, dict) else [None]:
             one, other = (value, found[key]) if part is None else (value[part], found[key][part])
             name = key if part is None else f"{key}.{part}"
-            if one != other and name not in allowed:
+            if not same(other, one) and name not in allowed:
                 yield f"{name}: {other} instead of {one}"
 
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 import tuner_scenarios as scenarios
 
+from golden_values import same
 from relight.callbacks import BatchSizeFinder, LearningRateFinder
 from relight.tuner import LRFinder, Tuner
 from relight.tuner.batch_size import is_out_of_memory
@@ -28,13 +29,13 @@ def plain(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", scenarios.LR)
 def test_rates_losses_and_suggestions(name: str, tmp_path: Path) -> None:
-    assert plain(scenarios.lr_find(DIALECT, str(tmp_path), name)) == GOLDEN[f"lr {name}"]
+    assert same(plain(scenarios.lr_find(DIALECT, str(tmp_path), name)), GOLDEN[f"lr {name}"])
     assert not os.listdir(tmp_path)
 
 
 @pytest.mark.parametrize("name", scenarios.SIZES)
 def test_batch_sizes(name: str, tmp_path: Path) -> None:
-    assert plain(scenarios.sizes(DIALECT, str(tmp_path), name)) == GOLDEN[f"size {name}"]
+    assert same(plain(scenarios.sizes(DIALECT, str(tmp_path), name)), GOLDEN[f"size {name}"])
     assert not os.listdir(tmp_path)
 
 
@@ -42,7 +43,7 @@ def test_batch_sizes(name: str, tmp_path: Path) -> None:
     "name", ["lr_callback", "lr_at_epochs", "size_callback", "size_of_test", "attribute_places"]
 )
 def test_searches_in_runs(name: str, tmp_path: Path) -> None:
-    assert plain(getattr(scenarios, name)(DIALECT, str(tmp_path))) == GOLDEN[name]
+    assert same(plain(getattr(scenarios, name)(DIALECT, str(tmp_path))), GOLDEN[name])
 
 
 def test_a_search_in_a_later_epoch_finds_something(tmp_path: Path) -> None:
