@@ -211,3 +211,18 @@ def test_changed_numbers_follow_the_pin(pin: str | None, codes: list[str]) -> No
     found = findings(text, target="lightning", files={"data.py": DATA, **files})
     assert [each.code for each in found if each.code in told] == codes
     assert all(each.silent and each.fix is None for each in found if each.code in told)
+
+
+@pytest.mark.parametrize("target", ["lightning", "relight"])
+def test_arguments_of_the_tuner(target: str) -> None:
+    root = "relight" if target == "relight" else "pytorch_lightning"
+    head = f"from {root}.tuner import Tuner\n\n\n" + "def search(trainer, model, loader, other):\n"
+    body = (
+        "    Tuner(trainer).lr_find(model, train_dataloader=loader)\n    tuner = Tuner(trainer)\n"
+        "    tuner.scale_batch_size(model, train_dataloader=loader, mode='power')\n"
+    )
+    rest = "    other.lr_find(model, train_dataloader=loader)\n"
+    before = head.replace("relight", "pytorch_lightning") + body + rest
+    after = head + body.replace("train_dataloader=", "train_dataloaders=") + rest
+    found = check(before, after, target=target)
+    assert [each.code for each in found if each.code != "TRU334"] == ["TRU504", "TRU504"]
