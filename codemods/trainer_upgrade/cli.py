@@ -334,6 +334,7 @@ def _new_report(given: argparse.Namespace, settings: Settings, project: Project,
         unsafe=settings.unsafe_fixes,
         fixing=not (given.check or given.diff),
         target=str(settings.target),
+        docs_url=settings.docs_url,
     )
     if settings.target_version is not None:
         report.installs = (f"target version {settings.target_version}",)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from trainer_upgrade.errors import UsageError
 
-__all__ = ["ALL", "OWN_CODES", "explain", "known_codes", "read_codes"]
+__all__ = ["ALL", "OWN_CODES", "explain", "known_codes", "page_url", "read_codes"]
 
 ALL, SILENT = "ALL", "SILENT"
 # Codes of the tool itself, which no entry of the catalogue has.
@@ -54,6 +54,19 @@ def _meant(code: str, known: dict[str, str]) -> str:
     named = [each for each, names in known.items() if code.lower() in names.lower().split()]
     close = named or difflib.get_close_matches(code, known, n=1, cutoff=0.5)
     return f"; did you mean {close[0]}?" if close else "; codes look like TRU101"
+
+
+def page_url(docs_url: str, code: str) -> str | None:
+    """Return the address of a code's page on a docs site; ``None`` where no site is known.
+
+    Args:
+        docs_url: Where the site's front page is; of a ``file://`` site each page's file is named.
+        code: The code.
+    """
+    if not docs_url:
+        return None
+    page = f"{docs_url.rstrip('/')}/rules/{code}/"
+    return page + "index.html" if docs_url.startswith("file:") else page
 
 
 def explain(asked: str) -> Iterator[str]:

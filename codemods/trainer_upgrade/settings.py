@@ -67,6 +67,7 @@ class Settings:
         pin_defaults: Whether defaults that changed are written out.
         output_format: How findings are shown.
         baseline: The file of findings that are known.
+        docs_url: Where the built docs site stands; empty: nowhere.
         source: The file that settings come from.
     """
 
@@ -84,6 +85,7 @@ class Settings:
     pin_defaults: bool = False
     output_format: str = "text"
     baseline: Path | None = None
+    docs_url: str = ""
     source: Path | None = field(default=None, compare=False)
 
     def with_given(self, given: dict[str, Any]) -> Settings:
@@ -255,6 +257,12 @@ def _format(value: Any, where: str, root: Path) -> str:
     return str(value)
 
 
+def _url(value: Any, where: str, root: Path) -> str:
+    if not isinstance(value, str) or not value.startswith(("https://", "http://", "file://")):
+        raise UsageError(f"{where}must be an address that begins with https://, http:// or file://")
+    return value
+
+
 def _path(value: Any, where: str, root: Path) -> Path:
     if not isinstance(value, str) or not value:
         raise UsageError(f"{where}must be the path of a file")
@@ -276,4 +284,5 @@ _READERS: dict[str, _Reader] = {
     "pin_defaults": _switch,
     "output_format": _format,
     "baseline": _path,
+    "docs_url": _url,
 }

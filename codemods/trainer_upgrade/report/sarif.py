@@ -28,7 +28,7 @@ def render(report: Report) -> str:
                 "name": "trainer-upgrade",
                 "version": __version__,
                 "informationUri": "https://pypi.org/project/relight/",
-                "rules": [_rule(code) for code in codes],
+                "rules": [_rule(code, report.docs_url) for code in codes],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -42,10 +42,10 @@ def render(report: Report) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str, docs_url: str) -> dict[str, Any]:
     from trainer_upgrade import catalogue
     from trainer_upgrade.catalogue.consequences import consequence
-    from trainer_upgrade.codes import OWN_CODES, explain
+    from trainer_upgrade.codes import OWN_CODES, explain, page_url
 
     found = catalogue.by_code(code)
     short = OWN_CODES.get(code) or (found[0].advice if found else code)
@@ -56,6 +56,9 @@ def _rule(code: str) -> dict[str, Any]:
         "help": {"text": "\n".join(list(explain(code))[:200]) if found or code in OWN_CODES else short},
         "defaultConfiguration": {"level": "error" if code in ("TRU001", "TRU003") else "warning"},
     }
+    url = page_url(docs_url, code)
+    if url is not None:
+        rule["helpUri"] = url
     silent = [each for each in found if each.silent]
     tags = [str(found[0].area)] if found else ["tool"]
     if silent:

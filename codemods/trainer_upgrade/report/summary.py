@@ -48,6 +48,7 @@ class Report:
         installs: What the project says of the Lightning it installs, each way it says so.
         target: Where the code is to run.
         known: How many findings a baseline took out.
+        docs_url: Where the docs site stands; empty: nowhere.
         pins: Gives ``installs`` of a file's project, where no release was asked for.
     """
 
@@ -58,6 +59,7 @@ class Report:
     installs: tuple[str, ...] = ()
     target: str = ""
     known: int = 0
+    docs_url: str = ""
     pins: Callable[[Path], list[str]] | None = None
 
     @property

@@ -117,6 +117,50 @@ def test_json_and_json_lines_hold_the_same(project: Path, capsys: pytest.Capture
     assert by_code["TRU201"]["fix"]["applicability"] == "safe"  # type: ignore[index]
 
 
+def test_pages_are_linked_where_the_settings_name_a_site(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert {each["url"] for each in listed(capsys)} == {None}
+    settings_file = project / "pyproject.toml"
+    settings_file.write_text("[tool.trainer-upgrade]\ndocs-url = 'https://docs.example.org/x/'\n")
+    urls = {each["code"]: each["url"] for each in listed(capsys)}
+    assert urls["TRU101"] == "https://docs.example.org/x/rules/TRU101/"
+    (run,) = json.loads(shown(capsys, "sarif"))["runs"]
+    assert {each["id"]: each["helpUri"] for each in run["tool"]["driver"]["rules"]} == urls
+    settings_file.write_text("[tool.trainer-upgrade]\ndocs-url = 'file:///srv/site'\n")
+    assert "file:///srv/site/rules/TRU101/index.html" in {each["url"] for each in listed(capsys)}
+    settings_file.write_text("[tool.trainer-upgrade]\ndocs-url = 'docs.example.org'\n")
+    assert main(["--check", "pkg"]) == 2
+    assert "docs-url: must be an address that begins with https://" in capsys.readouterr().err
+
+
+def test_edits_of_a_notebook_count_in_its_cells(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["# Train"]},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": ["import pytorch_lightning as pl\n", "\n", "t = pl.Trainer(gpus=2)"],
+            "outputs": [],
+            "execution_count": None,
+        },
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (project / "run.ipynb").write_text(json.dumps(notebook, indent=1))
+    assert main(["--check", "--target", "lightning", "--output-format", "json", "run.ipynb"]) == 1
+    found = {each["code"]: each for each in json.loads(capsys.readouterr().out)}
+    finding = found["TRU101"]
+    assert (finding["cell"], finding["location"]) == (2, {"row": 3, "column": 16})
+    assert finding["fix"]["edits"] == [
+        {
+            "cell": 2,
+            "content": 't = pl.Trainer(accelerator="gpu", devices=2)',
+            "location": {"row": 3, "column": 1},
+            "end_location": {"row": 3, "column": 23},
+        }
+    ]
+
+
 def test_github_takes_one_command_a_finding(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown(capsys, "github").splitlines()
     assert len(lines) == len(listed(capsys))
