@@ -109,9 +109,8 @@ def _edits(info: ClassInfo, function: Function, stage: Stage, file: FileContext)
         raise Unfit(f"the name `{helper}` is taken")
     if len({_valued(hook) for _, hook in hooks}) > 1:
         raise Unfit("hooks of the hierarchy return something at times and nothing at others")
-    steps = [(each, each.methods[stage.step]) for each in hierarchy if stage.step in each.methods]
-    served = [owner for owner, _ in steps if info in owner.ancestors()]
-    if not served and not any(owner in info.ancestors() for owner, _ in steps):
+    steps = _served(hierarchy, stage)
+    if not any(info in owner.ancestors() or owner in info.ancestors() for owner in steps):
         raise Unfit("the step is not in this class")
     edits = [name_edit(file, function, helper)]
     for reference in references(file, stage.step_end):
@@ -119,18 +118,30 @@ def _edits(info: ClassInfo, function: Function, stage: Stage, file: FileContext)
             if reference.module.path != file.module.path:
                 raise Unfit("it is called in another file")
             edits.append(rename_attribute(file, reference.node, helper))
-    for owner, step in steps:
-        if len(steps) > 1 and super_calls(step, stage.step):
+    for owner, step in steps.items():
+        if super_calls(step, stage.step) and any(base in steps for base in owner.ancestors()[1:]):
             raise Unfit("a step of the hierarchy calls another one")
         found = owner.find_method(stage.step_end)
-        if found is None:
-            raise Unfit("a class of the hierarchy has the step and not the hook")
+        assert found is not None
         other = file if owner.path == file.module.path else FileContext(owner.module, file.project)
         calls = _call(owner, step, found[1], stage, other)
         if owner is info:
             edits += calls
     _promised(file).add((info.path, info.qualname, stage.name))
     return edits
+
+
+def _served(hierarchy: list[ClassInfo], stage: Stage) -> dict[ClassInfo, Function]:
+    """Return the steps whose outputs a hook received, by the class that has them."""
+    found: dict[ClassInfo, Function] = {}
+    for each in hierarchy:
+        step = each.find_method(stage.step)
+        if step is None or each.find_method(stage.step_end) is None:
+            continue
+        if step[0].find_method(stage.step_end) is None:
+            raise Unfit("a class of the hierarchy has the step and not the hook")
+        found[step[0]] = step[1]
+    return found
 
 
 def _hierarchy(info: ClassInfo) -> list[ClassInfo]:

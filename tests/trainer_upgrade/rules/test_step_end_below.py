@@ -105,3 +105,20 @@ def test_logs_that_are_one_dict_under_two_names() -> None:
         target="lightning",
         unsafe=True,
     )
+
+
+def test_a_base_with_a_step_of_its_own_and_no_hook_is_left_alone() -> None:
+    base = "import pytorch_lightning as pl\n\n\nclass Base(pl.LightningModule):\n    def validation_step(self, batch, batch_idx):\n        return batch\n"
+    net = (
+        "from base import Base\n\n\nclass Net(Base):\n    def validation_step(self, batch, batch_idx):\n"
+        "        return self(batch)\n\n    def validation_step_end(self, outputs):\n        return outputs\n"
+    )
+    done = upgrade_files({"base.py": base, "net.py": net}, target="lightning", unsafe=True)
+    assert done["base.py"] == base
+    assert "return self._validation_step_end(self(batch))" in done["net.py"]
+    # Without a step of its own the base's would have to call a hook that the base does not have.
+    inherits = net.replace(
+        "    def validation_step(self, batch, batch_idx):\n        return self(batch)\n\n", ""
+    )
+    done = upgrade_files({"base.py": base, "net.py": inherits}, target="lightning", unsafe=True)
+    assert done["net.py"] == inherits
